@@ -1,0 +1,3 @@
+"""Joins fingerprints and load: quality, tuning, reports, the command line."""
+
+__version__ = "0.1.0"

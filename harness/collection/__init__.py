@@ -1,0 +1,1 @@
+"""Documents, queries and what is known to be relevant."""

@@ -1,0 +1,69 @@
+"""Documents, queries and truth as arrays. Ordinals and query rows, never positions in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from indexers.types import F64, I32, I64, Nearest
+
+
+@dataclass(frozen=True, slots=True)
+class Judgments:
+    """Graded relevance; query q's are rows indptr[q] to indptr[q + 1].
+
+    Attributes:
+        indptr: int64 (queries + 1,).
+        documents: int32 (pairs,), ordinals, ascending within a query, unique there.
+        gains: float64 (pairs,), at least 0.
+        unmatched: pairs whose document or query is not in the corpus, left out.
+    """
+
+    indptr: I64
+    documents: I32
+    gains: F64
+    unmatched: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Exact neighbours under a reference similarity, the query itself left out.
+
+    Attributes:
+        similarity_name: of the reference similarity, such as `jaccard`.
+        k: K, before ties.
+        nearest: the documents with the whole tie class of the K-th.
+    """
+
+    similarity_name: str
+    k: int
+    nearest: Nearest
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A collection to tune on.
+
+    Attributes:
+        name: for people and for the study's folder, `[a-z0-9-]+`.
+        content: 32 hex digits over documents, queries, judgments and the fields joined.
+        ids: document ids, sorted ascending, unique; the ordinal is the rank.
+        texts: raw text of each document, fields joined; may be empty.
+        query_ids: unique, in the corpus' order.
+        query_texts: raw; may be empty.
+        query_self: int32 (queries,), ordinal of the document that is the query itself, or -1.
+        judgments: None where the corpus has none.
+        skipped: reason -> count, for everything read and not used.
+        source: provenance, one line.
+    """
+
+    name: str
+    content: str
+    ids: Sequence[str]
+    texts: Sequence[str]
+    query_ids: Sequence[str]
+    query_texts: Sequence[str]
+    query_self: I32
+    judgments: Judgments | None
+    skipped: dict[str, int] = field(default_factory=dict)
+    source: str = ""

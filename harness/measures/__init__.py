@@ -1,0 +1,1 @@
+"""Quality measures over one matrix of answers."""

@@ -1,0 +1,1 @@
+"""What a study leaves for people and scripts to read."""

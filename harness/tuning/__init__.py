@@ -1,0 +1,1 @@
+"""The sweep, its trials and the pick."""

@@ -1,0 +1,87 @@
+"""A setting, and what measuring it gave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+STATS = ("p99", "p95", "p90", "p50", "mean")
+"""Statistics that an SLA may be set on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One point of the sweep.
+
+    Attributes:
+        family: None for `bm25`.
+        backend: name of the backend.
+        kind: `lsh`, `flat`, `multihash` or `bm25`.
+        num_tables: None where the kind has none.
+        hash_length: None where the kind has none.
+        bits: width of the re-ranking code; None for `bm25`.
+        rerank: `code`; None for `bm25`.
+        shingle_size: characters a shingle; None for `bm25`.
+    """
+
+    family: str | None
+    backend: str
+    kind: str
+    num_tables: int | None = None
+    hash_length: int | None = None
+    bits: int | None = None
+    rerank: str | None = None
+    shingle_size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A setting measured: one row of a study.
+
+    Attributes:
+        key: 16 hex digits, the hash of what was measured.
+        setting: what was measured.
+        baseline: part of every study, not of the sweep.
+        status: `ok`, `failed` or `skipped`.
+        error: why it failed, one line; None where ok.
+        quality: measure name -> mean, None where no query carries it.
+        measure_n: measure name -> number of queries in the mean.
+        latency_ms: mean, p50, p90, p95, p99, max, n; a percentile is None where the sample
+            cannot carry it, and where it is infinite. None for a failed trial.
+        upper_ms: statistic -> one-sided 95 % upper bound; None where there is none or where
+            it is infinite.
+        service_ms: like latency_ms, from the actual start.
+        encode_ms: mean time to fingerprint one query; None for `bm25`.
+        rate_per_s: achieved open-loop rate.
+        qps: closed-loop capacity.
+        errors: requests that failed or timed out.
+        build_s: time to build the index that served the trial.
+        index_bytes: its size.
+        flags: `client-bound`, `saturated`, `noisy`, `drift`, `cold`, `short-sample`, `errors`,
+            `asked-without-load`.
+        null_ms: the null backend's statistics at the same rate: "latency" and "service",
+            each statistic -> ms.
+    """
+
+    key: str
+    setting: Setting
+    baseline: bool
+    status: str
+    error: str | None = None
+    quality: dict[str, float | None] = field(default_factory=dict)
+    measure_n: dict[str, int] = field(default_factory=dict)
+    latency_ms: dict[str, float | None] | None = None
+    upper_ms: dict[str, float | None] = field(default_factory=dict)
+    service_ms: dict[str, float | None] | None = None
+    encode_ms: float | None = None
+    rate_per_s: float | None = None
+    qps: float | None = None
+    errors: int = 0
+    build_s: float | None = None
+    index_bytes: int | None = None
+    flags: tuple[str, ...] = ()
+    null_ms: dict[str, dict[str, float | None]] = field(default_factory=dict)
+
+
+Summary = dict[str, Any]
+"""`summary.json`, as described in the documentation of a run's files."""

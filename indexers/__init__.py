@@ -1,0 +1,1 @@
+"""Fingerprints and the indexes they are put in. Knows ids and arrays, never judgments."""

@@ -1,0 +1,1 @@
+"""One backend a module, found by its file name."""

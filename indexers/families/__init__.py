@@ -1,0 +1,1 @@
+"""One family of fingerprints a module, found by its file name."""

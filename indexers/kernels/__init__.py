@@ -1,0 +1,1 @@
+"""Compiled inner loops. Arrays in, arrays out."""

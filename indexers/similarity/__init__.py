@@ -1,0 +1,1 @@
+"""One similarity a module, found by its file name."""

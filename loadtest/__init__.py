@@ -1,0 +1,1 @@
+"""Query load. Knows requests and latencies, never relevance."""

@@ -359,6 +359,15 @@ class Backend(Protocol):
         """
         ...
 
+    def size_bytes(self, handle: IndexHandle, params: SearchParams) -> int:
+        """Bytes that an index for these parameters alone takes, where the backend can tell;
+        else those of the whole index."""
+        ...
+
+    def state(self, handle: IndexHandle) -> str:
+        """What must not change while the index is measured, such as an engine's segments."""
+        ...
+
     def drop(self, handle: IndexHandle) -> None:
         """Remove the index; it is no error if it is gone already."""
         ...

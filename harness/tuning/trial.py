@@ -55,12 +55,16 @@ class Trial:
         rate_per_s: achieved open-loop rate.
         qps: closed-loop capacity.
         errors: requests that failed or timed out.
+        samples: latencies measured in the open loop, failed ones included.
+        timeout_s: the limit beyond which a request counted as failed.
         build_s: time to build the index that served the trial.
         index_bytes: its size.
         flags: `client-bound`, `saturated`, `noisy`, `drift`, `cold`, `short-sample`, `errors`,
-            `asked-without-load`.
+            `asked-without-load`, `unanswered`. Those that depend on the limit are added when
+            it is known.
         null_ms: the null backend's statistics at the same rate: "latency" and "service",
             each statistic -> ms.
+        remarks: what else was seen, one line each: error texts, duplicates, short answers.
     """
 
     key: str
@@ -77,10 +81,13 @@ class Trial:
     rate_per_s: float | None = None
     qps: float | None = None
     errors: int = 0
+    samples: int = 0
+    timeout_s: float | None = None
     build_s: float | None = None
     index_bytes: int | None = None
     flags: tuple[str, ...] = ()
     null_ms: dict[str, dict[str, float | None]] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
 
 Summary = dict[str, Any]

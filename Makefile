@@ -1,0 +1,52 @@
+# The two commands of the README do all their own set-up; `make check` is also what CI runs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CORE := $(VENV)/.core
+DEV := $(VENV)/.dev
+SLA_MS ?= 100
+
+.DEFAULT_GOAL := help
+.PHONY: help tune test check lint types imports lock clean
+
+help: ## List the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST)
+
+tune: $(CORE) ## Tune the built-in catalogue against SLA_MS (100); ends with the report's path
+	$(BIN)/harness tune --sla-ms $(SLA_MS)
+
+test: $(DEV) ## Run all tests
+	$(BIN)/python -m pytest
+
+check: lint types imports test ## Everything that CI checks
+
+lint: $(DEV) ## Style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(DEV) ## Types, strictly
+	$(BIN)/mypy
+
+imports: $(DEV) ## Import arrows
+	$(BIN)/lint-imports
+
+lock: $(DEV) ## Lock the newest dependencies that pyproject.toml allows
+	$(BIN)/python tools/lock.py
+
+clean: ## Remove what the other targets made
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+# one install a lock file: a change of either makes the next target set up again
+$(CORE): requirements.lock pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(DEV): requirements-dev.lock pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@ $(CORE)
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "harness needs Python 3.11 or newer: make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)

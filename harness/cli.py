@@ -1,0 +1,115 @@
+"""The command line: parse, call, print."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from harness import __version__
+from indexers.errors import EngineUnavailable, HarnessError, InputError, SettingError
+
+INTERRUPTED = 130
+USAGE = 2
+BROKEN = 1
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="harness")
+def cli() -> None:
+    """Tunes nearest-neighbour search by hash fingerprints against a latency limit."""
+
+
+@cli.command()
+@click.option("--sla-ms", metavar="MS", help="Latency limit in milliseconds.")
+@click.option("--sla-stat", metavar="STAT", help="p99 (default), p95, p90, p50 or mean.")
+@click.option("--objective", metavar="MEASURE", help="Such as nDCG, R, AP or ANNRecall.")
+@click.option("--tolerance", metavar="X", help="Objectives this close are equal (0.005).")
+@click.option("--rate", metavar="N", help="Requests a second: 1,000 in process, 100 on engines.")
+@click.option("--users", metavar="N", help="Users of the closed-loop burst (4).")
+@click.option("--samples", metavar="N", help="Requests measured in a trial (1,000).")
+@click.option("--thorough", is_flag=True, help="Measure 10,000 requests in a trial.")
+@click.option("--cutoff", metavar="K", help="Answers asked for and judged (10).")
+@click.option("--relevant-from", metavar="LABEL", help="Least label that counts as relevant.")
+@click.option(
+    "--corpus", metavar="NAME", help="catalogue:N, a BEIR folder or a JSONL file (catalogue:20000)."
+)
+@click.option("--fields", metavar="A,B", help="Fields joined into a document's text (title,text).")
+@click.option("--backend", metavar="A,B", help="tables, faiss, opensearch, exact (tables,faiss).")
+@click.option("--family", metavar="A,B", help="simhash, minhash (both).")
+@click.option("--num-tables", metavar="SIZES", multiple=True, help="5,20 or minhash=5,20.")
+@click.option("--hash-length", metavar="SIZES", multiple=True, help="8,12 or minhash=2,4.")
+@click.option("--rerank", metavar="A,B", help="code, signature (code).")
+@click.option("--build", metavar="HOW", help="shared (default) or per-setting.")
+@click.option("--seed", metavar="N", help="Seed of hashes, generated data and load (123).")
+@click.option("--opensearch-url", metavar="URL", help="Also HARNESS_OPENSEARCH_URL.")
+@click.option("--config", type=click.Path(path_type=Path), help="YAML study; flags win over it.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder (reports/<study>).")
+@click.option("--fresh", is_flag=True, help="Measure everything anew.")
+@click.option("--json", "as_json", is_flag=True, help="Print summary.json.")
+@click.pass_context
+def tune(
+    context: click.Context, /, config: Path | None, fresh: bool, as_json: bool, **flags: Any
+) -> None:
+    """Sweep settings, measure quality and latency under load, and pick the best within the SLA.
+
+    The same command resumes a study that was interrupted; another --sla-ms picks again from
+    what was measured.
+    """
+    from harness.config import study_config
+    from harness.progress import Progress
+    from harness.report.terminal import show
+    from harness.tuning.study import tune as run_study
+
+    flags["thorough"] = flags["thorough"] or None
+    study = study_config(flags, config)
+    outcome = run_study(study, command=_command(), fresh=fresh, progress=Progress())
+    show(outcome.summary, outcome.folder, as_json=as_json)
+    context.exit(outcome.exit_code)
+
+
+def _command() -> str:
+    return shlex.join(["harness", *sys.argv[1:]])
+
+
+def main() -> NoReturn:
+    """Entry point: every error is one line and an exit code."""
+    signal.signal(signal.SIGTERM, _as_interrupt)
+    try:
+        code = cli.main(standalone_mode=False)
+        code = code if isinstance(code, int) else 0
+    except click.ClickException as error:
+        code = _tell(error.format_message(), USAGE)
+    except (KeyboardInterrupt, click.Abort):
+        code = _tell("interrupted; the same command goes on where it stopped", INTERRUPTED)
+    except SettingError as error:
+        for problem in error.problems:
+            _tell(problem, USAGE)
+        code = USAGE
+    except (InputError, EngineUnavailable) as error:
+        code = _tell(str(error), USAGE)
+    except HarnessError as error:
+        code = _tell(str(error), BROKEN)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = BROKEN
+    except Exception as error:
+        if os.environ.get("HARNESS_DEBUG"):
+            raise
+        what = f"{type(error).__name__}: {error}".splitlines()[0]
+        code = _tell(f"internal error ({what}); HARNESS_DEBUG=1 shows where", BROKEN)
+    sys.exit(code)
+
+
+def _as_interrupt(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _tell(line: str, code: int) -> int:
+    click.echo(f"harness: {line}", err=True)
+    return code

@@ -1,0 +1,106 @@
+"""Progress with an ETA on stderr; results never go there."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+from tqdm import tqdm
+
+PLAIN_EVERY_S = 15.0
+
+
+class Progress:
+    """Lines, stages and the count of trials of one run.
+
+    On a terminal the bars redraw themselves; elsewhere a line is printed now and then.
+    """
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._terminal = sys.stderr.isatty()
+        self._trials: tqdm[NoReturn] | None = None
+        self._started = 0.0
+        self._said = 0.0
+        self._before = self._done = self._total = 0
+
+    def say(self, line: str) -> None:
+        """One line for the person who waits."""
+        if not self._quiet:
+            tqdm.write(line, file=sys.stderr)
+
+    @contextmanager
+    def trials(self, total: int, done: int) -> Iterator[None]:
+        """Count trials until the end of the block; those done before count as done."""
+        self._started = time.monotonic()
+        self._before, self._done, self._total = done, done, total
+        self._trials = bar = tqdm(
+            total=total,
+            initial=done,
+            desc="trials",
+            unit="trial",
+            file=sys.stderr,
+            dynamic_ncols=True,
+            disable=self._quiet or not self._terminal,
+        )
+        try:
+            yield
+        finally:
+            bar.close()
+            self._trials = None
+
+    def trial_done(self, label: str) -> None:
+        """One trial more."""
+        if self._trials is None:
+            return
+        self._trials.set_postfix_str(label, refresh=False)
+        self._trials.update(1)
+        self._done += 1
+        now = time.monotonic()
+        last = self._done == self._total
+        if not self._terminal and (now - self._said > PLAIN_EVERY_S or last):
+            self._said = now
+            self.say(f"{self._done}/{self._total} trials{self._eta(now)}")
+
+    def _eta(self, now: float) -> str:
+        measured = self._done - self._before
+        if self._done >= self._total or measured <= 0:
+            return ""
+        left_s = (now - self._started) / measured * (self._total - self._done)
+        return f", about {duration(left_s)} left"
+
+    @contextmanager
+    def stage(self, title: str, total: int) -> Iterator[Callable[[int], None]]:
+        """Count the documents of one stage; gives the function that counts them."""
+        with tqdm(
+            total=total,
+            desc=title,
+            unit="doc",
+            file=sys.stderr,
+            leave=False,
+            dynamic_ncols=True,
+            delay=0.5,
+            disable=self._quiet or not self._terminal,
+        ) as bar:
+            started = time.monotonic()
+
+            def advance(count: int) -> None:
+                bar.update(count)
+
+            yield advance
+        spent_s = time.monotonic() - started
+        if not self._terminal and spent_s > PLAIN_EVERY_S:
+            self.say(f"{title}: {total} documents in {duration(spent_s)}")
+
+
+def duration(seconds: float) -> str:
+    """Seconds for people: `45 s`, `3 min 20 s`, `2 h 5 min`."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

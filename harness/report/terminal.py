@@ -1,0 +1,56 @@
+"""What the terminal shows at the end of a study."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+SHOWN = 10
+
+
+def show(summary: dict[str, Any], folder: Path, *, as_json: bool) -> None:
+    """Print the summary as JSON, or verdict, best trials and the report's path."""
+    if as_json:
+        json.dump(summary, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
+        sys.stdout.write("\n")
+        return
+    lines = [summary["verdict"], "", *_table(summary), "", str(folder / "report.html")]
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+def _table(summary: dict[str, Any]) -> list[str]:
+    objective, stat = summary["objective"], summary["sla"]["stat"]
+    head = ("", "family", "backend", "kind", "tables", "length", objective, f"{stat} ms", "qps")
+    pick = (summary["pick"] or {}).get("key")
+    best = sorted(
+        (t for t in summary["trials"] if t["status"] == "ok"),
+        key=lambda t: (not t["feasible"], -(t["quality"].get(objective) or 0), t["key"]),
+    )
+    rows = [_cells(t, objective, stat, pick) for t in best[:SHOWN]]
+    widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
+    return [
+        "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
+        for row in (head, *rows)
+    ]
+
+
+def _cells(trial: dict[str, Any], objective: str, stat: str, pick: str | None) -> tuple[str, ...]:
+    setting = trial["setting"]
+    mark = "→" if trial["key"] == pick else "" if trial["feasible"] else "✗"
+    return (
+        mark,
+        setting["family"] or "BM25",
+        setting["backend"],
+        setting["kind"],
+        _number(setting["num_tables"], "d"),
+        _number(setting["hash_length"], "d"),
+        _number(trial["quality"].get(objective), ".3f"),
+        _number((trial["latency_ms"] or {}).get(stat), ".3g"),
+        _number(trial["qps"], ",.0f"),
+    )
+
+
+def _number(value: float | None, form: str) -> str:
+    return "–" if value is None else format(value, form)

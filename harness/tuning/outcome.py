@@ -1,0 +1,133 @@
+"""From what the load process saw to the row that is stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.collection.types import Corpus
+from harness.measures.answers import drop_self
+from harness.measures.scores import Scores, Truth, score_run
+from harness.tuning.encode import Encoded
+from harness.tuning.plan import Planned
+from harness.tuning.trial import Trial
+from indexers.types import F64, I32, IndexHandle, Status
+from loadtest.profile import UNANSWERED, WITHOUT_LOAD, LoadProfile, LoadResult
+from loadtest.recorder import statistics, upper_bounds
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A row with the samples that it was made from.
+
+    Attributes:
+        answers: int32 (queries, K), the very answers that were scored.
+        samples: latency_ms, service_ms, query and answers, to be stored with the row.
+    """
+
+    trial: Trial
+    answers: I32
+    samples: dict[str, NDArray[Any]]
+
+
+def measured_trial(
+    planned: Planned,
+    result: LoadResult,
+    *,
+    corpus: Corpus,
+    truth: Truth,
+    encoded: Encoded,
+    code_kth: F64 | None,
+    handle: IndexHandle,
+    index_bytes: int,
+    profile: LoadProfile,
+    null: LoadResult,
+    drifted: bool,
+) -> Measured:
+    """Score the answers and summarise the latencies of one trial."""
+    answers = _cut(result.answers, corpus.query_self, truth.cutoff)
+    scores = _score(answers, truth, encoded, code_kth)
+    trial = Trial(
+        key=planned.key,
+        setting=planned.point.setting,
+        baseline=planned.point.baseline,
+        status="ok",
+        quality=scores.means(),
+        measure_n=scores.counts(),
+        latency_ms=statistics(result.latency_ms),
+        upper_ms=upper_bounds(result.latency_ms, result.query, seed=profile.seed),
+        service_ms=statistics(result.service_ms),
+        encode_ms=encoded.encode_ms,
+        rate_per_s=result.rate_per_s,
+        qps=result.qps,
+        errors=result.errors,
+        samples=len(result.latency_ms),
+        timeout_s=profile.timeout_s,
+        build_s=handle.build_s,
+        index_bytes=index_bytes,
+        flags=_flags(result, drifted),
+        null_ms={
+            "latency": statistics(null.latency_ms),
+            "service": statistics(null.service_ms),
+        },
+        remarks=_remarks(result),
+    )
+    samples: dict[str, NDArray[Any]] = {
+        "latency_ms": result.latency_ms,
+        "service_ms": result.service_ms,
+        "query": result.query,
+        "answers": answers,
+    }
+    return Measured(trial, answers, samples)
+
+
+def failed_trial(planned: Planned, error: Exception) -> Trial:
+    """The row of a trial that broke, with its reason in one line."""
+    reason = " ".join(str(error).split()) or type(error).__name__
+    setting = planned.point.setting
+    return Trial(planned.key, setting, planned.point.baseline, "failed", error=reason)
+
+
+def _cut(answers: I32, query_self: I32, cutoff: int) -> I32:
+    if answers.shape[1] > cutoff:
+        return drop_self(answers, query_self)
+    return answers
+
+
+def _score(answers: I32, truth: Truth, encoded: Encoded, code_kth: F64 | None) -> Scores:
+    documents, queries = encoded.documents.fingerprints, encoded.queries.fingerprints
+    if documents is None or queries is None or code_kth is None:
+        return score_run(answers, truth)
+    from indexers.similarity import hamming
+
+    return score_run(
+        answers,
+        truth,
+        code_scores=hamming.scores(documents.codes, queries.codes, answers),
+        code_kth=code_kth,
+        n_indexed=int(np.count_nonzero(documents.status == Status.OK)),
+    )
+
+
+def _flags(result: LoadResult, drifted: bool) -> tuple[str, ...]:
+    found = {
+        "saturated": result.saturated,
+        "errors": result.errors > 0,
+        "cold": result.unsettled,
+        "drift": drifted,
+        "asked-without-load": bool(np.any(result.state == WITHOUT_LOAD)),
+        "unanswered": bool(np.any(result.state == UNANSWERED)),
+    }
+    return tuple(sorted(name for name, holds in found.items() if holds))
+
+
+def _remarks(result: LoadResult) -> tuple[str, ...]:
+    remarks = [f"failed request: {text}" for text in result.error_texts]
+    if result.duplicates:
+        remarks.append(f"{result.duplicates} answers came twice in one reply and were dropped")
+    if result.short:
+        remarks.append(f"{result.short} queries got fewer answers than asked for")
+    return tuple(remarks)

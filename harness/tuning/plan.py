@@ -1,0 +1,155 @@
+"""What a study will measure, under which name, and what of it is still missing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from harness.config import StudyConfig
+from harness.tuning.space import Point, space
+from harness.tuning.trial import Setting, Trial
+from indexers.registry import backend, family
+from loadtest.profile import LoadProfile
+
+MEASUREMENT_VERSION = 1
+"""Raised whenever a stored row would no longer mean the same."""
+RATE_IN_PROCESS, RATE_REMOTE = 1000.0, 100.0
+BURST_IN_PROCESS_S, BURST_REMOTE_S = 0.5, 3.0
+OVERHEAD_S = 0.4
+"""Opening, warm-up and scoring of one trial."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A point of the space with the key of its row."""
+
+    key: str
+    point: Point
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A study before it runs.
+
+    Attributes:
+        name: corpus and 8 hex digits of all that a row depends on.
+        folder: where it is kept.
+        trials: in the order of measuring.
+        impossible: (reason, count) of the settings that do not exist.
+    """
+
+    name: str
+    folder: Path
+    trials: tuple[Planned, ...]
+    impossible: tuple[tuple[str, int], ...]
+
+    def missing(self, stored: Mapping[str, Trial], timeout_s: float) -> tuple[Planned, ...]:
+        """Trials without a usable row: none, failed, or timed out under a shorter limit."""
+        return tuple(p for p in self.trials if not _usable(stored.get(p.key), timeout_s))
+
+
+def make_plan(config: StudyConfig, corpus_name: str, corpus_content: str) -> Plan:
+    """The plan of this configuration over this corpus.
+
+    Args:
+        config: the study.
+        corpus_name: for the name of the study.
+        corpus_content: hash of documents, queries, judgments and fields.
+    """
+    wanted = space(config)
+    common = _common(config, corpus_content)
+    trials = tuple(Planned(_key(common, config, p.setting), p) for p in wanted.points)
+    study = {**common, "trials": sorted(t.key for t in trials)}
+    name = f"{corpus_name}-{_digest(study, 4)}"
+    return Plan(name, config.out or Path("reports") / name, trials, wanted.impossible)
+
+
+def load_profile(config: StudyConfig, backend_name: str, queries: int = 0) -> LoadProfile:
+    """The load that trials on this backend get.
+
+    Args:
+        config: the study.
+        backend_name: in process or remote decides the defaults.
+        queries: runnable queries, each of which is measured at least once.
+    """
+    remote = backend(backend_name).remote
+    burst_s = BURST_REMOTE_S if remote else BURST_IN_PROCESS_S
+    return LoadProfile(
+        rate_per_s=config.rate or (RATE_REMOTE if remote else RATE_IN_PROCESS),
+        samples=max(config.measured_samples, queries),
+        burst_s=burst_s if config.burst_s is None else config.burst_s,
+        users=config.users,
+        seed=config.seed,
+        timeout_s=timeout_s(config),
+    )
+
+
+def timeout_s(config: StudyConfig) -> float:
+    """A request beyond this counts as failed: ten times the limit, at least a second."""
+    return max(10 * config.sla_ms / 1000, 1.0)
+
+
+def expected_s(config: StudyConfig, missing: tuple[Planned, ...], queries: int) -> float:
+    """About how long measuring these trials takes, building apart."""
+    total = 0.0
+    for planned in missing:
+        profile = load_profile(config, planned.point.setting.backend, queries)
+        total += profile.samples / profile.rate_per_s + profile.burst_s + OVERHEAD_S
+    return total
+
+
+def _common(config: StudyConfig, corpus_content: str) -> dict[str, object]:
+    return {
+        "version": MEASUREMENT_VERSION,
+        "corpus": corpus_content,
+        "cutoff": config.cutoff,
+        "relevant_from": config.relevant_from,
+        "build": config.build,
+        "seed": config.seed,
+        "users": config.users,
+    }
+
+
+def _key(common: dict[str, object], config: StudyConfig, setting: Setting) -> str:
+    profile = load_profile(config, setting.backend)
+    content = {
+        **common,
+        "setting": asdict(setting),
+        "family_version": None if setting.family is None else family(setting.family).version,
+        "rate_per_s": profile.rate_per_s,
+        "samples": profile.samples,
+        "burst_s": profile.burst_s,
+        "server": _server(config, setting.backend),
+        # a shared build's size and latency depend on what else it carries
+        "shared_with": _grid(config, setting) if config.build == "shared" else None,
+    }
+    return _digest(content, 8)
+
+
+def _grid(config: StudyConfig, setting: Setting) -> list[tuple[int, ...]] | None:
+    if setting.family is None or setting.kind != "lsh":
+        return None
+    return [config.sizes(name, setting.family) for name in ("num_tables", "hash_length")]
+
+
+def _server(config: StudyConfig, backend_name: str) -> str | None:
+    """Where a remote index lives, without credentials."""
+    if not backend(backend_name).remote:
+        return None
+    parts = urlsplit(str(getattr(config, f"{backend_name}_url")))
+    return f"{parts.hostname}:{parts.port}{parts.path}"
+
+
+def _usable(trial: Trial | None, timeout_s: float) -> bool:
+    if trial is None or trial.status != "ok":
+        return False
+    return not trial.errors or trial.timeout_s is None or trial.timeout_s >= timeout_s
+
+
+def _digest(content: object, size: int) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return blake2b(text.encode(), digest_size=size).hexdigest()

@@ -1,0 +1,249 @@
+"""Measures the missing trials of a study: fingerprints, builds, load, scores, rows."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from pathlib import Path
+
+from harness.collection.types import Corpus, Neighbours
+from harness.config import StudyConfig
+from harness.measures.scores import Truth
+from harness.progress import Progress
+from harness.report.trec import write_run
+from harness.tuning.builds import TemporaryIndexes, builds
+from harness.tuning.encode import Encoded, encode, encode_texts
+from harness.tuning.outcome import failed_trial, measured_trial
+from harness.tuning.plan import Plan, Planned, load_profile
+from harness.tuning.references import (
+    ReferenceRow,
+    code_nearest,
+    code_references,
+    kth_by_code,
+    similarity_reference,
+)
+from harness.tuning.space import params_of
+from harness.tuning.store import Store
+from harness.tuning.trial import Setting, Trial
+from indexers.errors import BackendError, LoadError
+from indexers.registry import family
+from indexers.types import (
+    F64,
+    I32,
+    Backend,
+    BackendConfig,
+    Documents,
+    IndexHandle,
+    IndexSpec,
+    TableSize,
+)
+from loadtest.profile import LoadProfile, LoadResult, Target
+from loadtest.runner import LoadRunner
+
+FIRST_WARMUP_REMOTE = 1200
+"""Requests before the first trial on a server: a fresh node needs them to settle."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What every trial of one run shares.
+
+    Attributes:
+        truth: what answers are scored against.
+        k: answers asked for: the cut-off, and one more where a query may find itself.
+        ids: file of the document ids, for the load process.
+        work: folder for temporary files.
+        null: remote or not -> what the client alone needs.
+        warmed: remote backends that have had their first, long warm-up.
+    """
+
+    config: StudyConfig
+    plan: Plan
+    store: Store
+    corpus: Corpus
+    neighbours: Neighbours
+    truth: Truth
+    backends: dict[str, tuple[Backend, BackendConfig]]
+    runner: LoadRunner
+    indexes: TemporaryIndexes
+    progress: Progress
+    k: int
+    ids: Path
+    work: Path
+    null: dict[bool, LoadResult] = field(default_factory=dict)
+    warmed: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """One family, ready to be indexed, asked and scored."""
+
+    encoded: Encoded
+    code_kth: F64 | None
+
+
+def run(session: Session, missing: Sequence[Planned]) -> None:
+    """Measure these trials; each is stored as soon as it is done."""
+    _calibrate(session, missing)
+    _put_reference(session, similarity_reference(session.neighbours, session.truth))
+    for family_name, trials in groupby(missing, key=lambda p: p.point.setting.family):
+        _run_family(session, family_name, list(trials))
+
+
+def _calibrate(session: Session, missing: Sequence[Planned]) -> None:
+    """Drive nothing first, to know what the client alone can send."""
+    for name in sorted({p.point.setting.backend for p in missing}):
+        remote = session.backends[name][0].remote
+        if remote in session.null:
+            continue
+        profile = load_profile(session.config, name)
+        session.null[remote] = session.runner.calibrate(
+            remote, profile, k=session.k, queries=len(session.corpus.query_ids)
+        )
+
+
+def _run_family(session: Session, name: str | None, trials: list[Planned]) -> None:
+    folder = session.work / (name or "text")
+    folder.mkdir()
+    try:
+        prepared = _prepare(session, name, [p.point.setting for p in trials], folder)
+        for spec, served in builds(trials, session.config.build):
+            _run_build(session, spec, served, prepared)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _prepare(
+    session: Session, name: str | None, settings: Sequence[Setting], folder: Path
+) -> Prepared:
+    corpus = session.corpus
+    if name is None:
+        return Prepared(encode_texts(corpus, folder), None)
+    size = TableSize(
+        max((s.num_tables for s in settings if s.num_tables), default=1),
+        max((s.hash_length for s in settings if s.hash_length), default=1),
+    )
+    with session.progress.stage(f"{name} fingerprints", len(corpus.ids)) as advance:
+        encoded = encode(family(name), corpus, folder, size, session.config.seed, advance)
+    _put_unusable(session, name, encoded)
+    nearest = code_nearest(encoded, corpus, session.truth.cutoff)
+    for row in code_references(name, encoded, nearest, corpus, session.truth):
+        _put_reference(session, row)
+    return Prepared(encoded, kth_by_code(nearest, encoded))
+
+
+def _run_build(
+    session: Session, spec: IndexSpec, trials: Sequence[Planned], prepared: Prepared
+) -> None:
+    """Measure the trials that one index serves; if it breaks, the rest of them have failed."""
+    backend = session.backends[spec.backend][0]
+    title = f"building {spec.backend} {spec.kind} {spec.family or ''}".rstrip()
+    left = list(trials)
+    try:
+        with (
+            session.progress.stage(title, len(session.corpus.ids)) as advance,
+            session.indexes.built(
+                backend,
+                spec,
+                _documents(prepared.encoded.documents, trials),
+                prepared.encoded.folder / "index",
+                advance,
+            ) as handle,
+        ):
+            while left:
+                _run_trial(session, left[0], handle, prepared)
+                left.pop(0)
+    except BackendError as error:
+        session.progress.say(f"{title}: {error}")
+        for planned in left:
+            _finish(session, failed_trial(planned, error))
+
+
+def _documents(documents: Documents, trials: Sequence[Planned]) -> Documents:
+    """Without the signatures where nothing is re-ranked by them: they are large."""
+    if documents.fingerprints is None or any(
+        p.point.setting.rerank == "signature" for p in trials
+    ):
+        return documents
+    return replace(documents, fingerprints=replace(documents.fingerprints, signatures=None))
+
+
+def _run_trial(session: Session, planned: Planned, handle: IndexHandle, prepared: Prepared) -> None:
+    setting = planned.point.setting
+    backend, config = session.backends[setting.backend]
+    profile = _profile(session, setting.backend, len(prepared.encoded.runnable))
+    params = params_of(setting, session.k)
+    target = Target(
+        config=config,
+        handle=handle,
+        params=params,
+        queries=prepared.encoded.queries_folder,
+        ids=session.ids,
+        runnable=prepared.encoded.runnable,
+    )
+    before = backend.state(handle)
+    try:
+        result = session.runner.run(target, profile)
+    except LoadError as error:
+        _finish(session, failed_trial(planned, error))
+        return
+    measured = measured_trial(
+        planned,
+        result,
+        corpus=session.corpus,
+        truth=session.truth,
+        encoded=prepared.encoded,
+        code_kth=prepared.code_kth,
+        handle=handle,
+        index_bytes=backend.size_bytes(handle, params),
+        profile=profile,
+        null=session.null[backend.remote],
+        drifted=backend.state(handle) != before,
+    )
+    _write_answers(session, planned, measured.answers)
+    session.store.put(measured.trial, measured.samples)
+    session.progress.trial_done(label(setting))
+
+
+def _profile(session: Session, backend_name: str, queries: int) -> LoadProfile:
+    profile = load_profile(session.config, backend_name, queries)
+    if not session.backends[backend_name][0].remote or backend_name in session.warmed:
+        return profile
+    session.warmed.add(backend_name)
+    return replace(profile, warmup_min=FIRST_WARMUP_REMOTE)
+
+
+def label(setting: Setting) -> str:
+    """A setting for people: `simhash tables lsh 20 × 12`."""
+    parts = [setting.family, setting.backend, setting.kind]
+    if setting.num_tables is not None:
+        parts.append(f"{setting.num_tables} × {setting.hash_length}")
+    return " ".join(part for part in parts if part)
+
+
+def _write_answers(session: Session, planned: Planned, answers: I32) -> None:
+    write_run(
+        session.plan.folder / "runs" / f"{planned.key}.run.gz",
+        session.plan.name,
+        session.corpus.query_ids,
+        session.corpus.ids,
+        answers,
+    )
+
+
+def _finish(session: Session, trial: Trial) -> None:
+    session.store.put(trial)
+    session.progress.trial_done(f"{label(trial.setting)} failed")
+
+
+def _put_reference(session: Session, row: ReferenceRow) -> None:
+    rows = session.store.meta("references") or {}
+    kept = {"quality": row.quality, "measure_n": row.measure_n, "tied_share": row.tied_share}
+    session.store.put_meta("references", {**rows, row.name: kept})
+
+
+def _put_unusable(session: Session, family_name: str, encoded: Encoded) -> None:
+    rows = session.store.meta("unusable") or {}
+    session.store.put_meta("unusable", {**rows, family_name: encoded.unusable})

@@ -1,0 +1,190 @@
+"""A study on disk: one SQLite file that a killed run leaves whole."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.tuning.trial import Setting, Trial
+from indexers.errors import StudyError
+from indexers.types import I32
+
+FORMAT = 1
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS trials (
+    key TEXT PRIMARY KEY, status TEXT NOT NULL, row TEXT NOT NULL,
+    latency_ms BLOB, service_ms BLOB, query BLOB, answers BLOB
+) STRICT;
+"""
+
+
+class Store:
+    """Rows and raw samples of one study. Each write is a transaction of its own."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._db = sqlite3.connect(path, isolation_level=None)
+            self._db.executescript(_SCHEMA)
+            found = self.meta("format")
+        except sqlite3.DatabaseError as error:
+            raise StudyError(
+                f"study {path} is damaged ({error}): move it away or run with --fresh"
+            ) from error
+        if found is None:
+            self.put_meta("format", FORMAT)
+        elif found != FORMAT:
+            raise StudyError(f"study {path} has format {found}, not {FORMAT}: run with --fresh")
+
+    def meta(self, name: str) -> Any:
+        """A stored fact, or None."""
+        row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return None if row is None else json.loads(row[0])
+
+    def put_meta(self, name: str, value: object) -> None:
+        """Store a fact that JSON can hold."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, json.dumps(value, sort_keys=True))
+        )
+
+    def put(self, trial: Trial, samples: dict[str, NDArray[Any]] | None = None) -> None:
+        """Store a row with its raw samples, in place of an earlier one of the same key.
+
+        Args:
+            trial: the row.
+            samples: latency_ms and service_ms (float64), query and answers (int32).
+        """
+        raw = {name: zlib.compress(_bytes(array), 1) for name, array in (samples or {}).items()}
+        self._db.execute(
+            "INSERT OR REPLACE INTO trials VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                trial.key,
+                trial.status,
+                json.dumps(asdict(trial), sort_keys=True, allow_nan=False),
+                *(raw.get(name) for name in ("latency_ms", "service_ms", "query", "answers")),
+            ),
+        )
+
+    def trials(self) -> dict[str, Trial]:
+        """All rows by key."""
+        rows = self._db.execute("SELECT row FROM trials ORDER BY key")
+        found = (_trial(json.loads(row)) for (row,) in rows)
+        return {trial.key: trial for trial in found}
+
+    def latencies(self, key: str) -> tuple[NDArray[np.float64], I32]:
+        """Open-loop latencies in ms and the query row of each.
+
+        Raises:
+            StudyError: the trial has no samples.
+        """
+        row = self._db.execute(
+            "SELECT latency_ms, query FROM trials WHERE key = ?", (key,)
+        ).fetchone()
+        if row is None or row[0] is None:
+            raise StudyError(f"study {self.path}: trial {key} has no stored samples")
+        latency = np.frombuffer(zlib.decompress(row[0]), dtype="<f8")
+        return latency, np.frombuffer(zlib.decompress(row[1]), dtype="<i4")
+
+    def clear(self) -> None:
+        """Forget every row and fact."""
+        self._db.executescript("DELETE FROM trials; DELETE FROM meta;")
+        self.put_meta("format", FORMAT)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+
+def _bytes(array: NDArray[Any]) -> bytes:
+    little = array.dtype.newbyteorder("<")
+    return np.ascontiguousarray(array, dtype=little).tobytes()
+
+
+def _trial(row: dict[str, Any]) -> Trial:
+    return Trial(
+        **{
+            **row,
+            "setting": Setting(**row["setting"]),
+            "flags": tuple(row["flags"]),
+            "remarks": tuple(row["remarks"]),
+        }
+    )
+
+
+@contextmanager
+def open_study(folder: Path, *, replace_damaged: bool = False) -> Iterator[Store]:
+    """The study of this folder, held against other runs until the end of the block.
+
+    A folder that this block made is removed again where it ends in an error before a row.
+
+    Args:
+        folder: made where it is missing.
+        replace_damaged: start anew where the file cannot be read.
+
+    Raises:
+        StudyError: the folder cannot be written, another run holds it, or it is damaged.
+    """
+    path = folder / "study.sqlite"
+    new = not path.exists()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise StudyError(
+            f"folder {folder} cannot be written ({error.strerror}): choose another with --out"
+        ) from error
+    try:
+        _hold(lock, folder)
+        store = _open(path, replace_damaged)
+        try:
+            yield store
+        except BaseException:
+            new = new and not store.trials()
+            raise
+        else:
+            new = False
+        finally:
+            store.close()
+            if new:
+                _remove(folder)
+    finally:
+        os.close(lock)
+
+
+def _open(path: Path, replace_damaged: bool) -> Store:
+    try:
+        return Store(path)
+    except StudyError:
+        if not replace_damaged:
+            raise
+    path.unlink()
+    return Store(path)
+
+
+def _remove(folder: Path) -> None:
+    for name in ("study.sqlite", "study.sqlite-journal", ".lock"):
+        (folder / name).unlink(missing_ok=True)
+    with suppress(OSError):  # the user's own files stay
+        folder.rmdir()
+
+
+def _hold(lock: int, folder: Path) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise StudyError(
+            f"study {folder} is in use by another run: wait for it, or choose another --out"
+        ) from None

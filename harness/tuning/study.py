@@ -1,0 +1,232 @@
+"""One call of `harness tune`: what is missing is measured, then the rows decide."""
+
+from __future__ import annotations
+
+import hashlib
+import socket
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.collection import source
+from harness.config import StudyConfig
+from harness.environment import environment
+from harness.progress import Progress, duration
+from harness.tuning.conclude import Outcome, conclude
+from harness.tuning.plan import (
+    Plan,
+    Planned,
+    expected_s,
+    load_profile,
+    make_plan,
+    timeout_s,
+)
+from harness.tuning.store import Store, open_study
+from indexers.errors import SettingError
+from indexers.registry import backend
+from indexers.types import Backend, BackendConfig, BackendInfo
+
+if TYPE_CHECKING:
+    from harness.collection.types import Corpus
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """A backend that answered, with what it said of itself."""
+
+    backend: Backend
+    config: BackendConfig
+    info: BackendInfo
+
+
+def tune(config: StudyConfig, *, command: str, fresh: bool = False, progress: Progress) -> Outcome:
+    """Measure what is missing of the study, pick, and write the report.
+
+    Args:
+        config: the study.
+        command: the command line, for the report.
+        fresh: measure everything anew.
+        progress: where the waiting is told.
+
+    Raises:
+        InputError: the corpus or a setting cannot be used; nothing was built.
+        EngineUnavailable: a server is unreachable or red; nothing was built.
+        StudyError: the study's folder is in use or damaged.
+    """
+    identity = source.identify(config.corpus, config.fields, seed=config.seed)
+    plan = make_plan(config, identity.name, identity.content)
+    with open_study(plan.folder, replace_damaged=fresh) as store:
+        stored = {} if fresh else store.trials()
+        missing = plan.missing(stored, timeout_s(config))
+        if missing:
+            _measure(config, plan, missing, store, fresh=fresh, progress=progress)
+        return conclude(config, plan, store, command=command)
+
+
+def _measure(
+    config: StudyConfig,
+    plan: Plan,
+    missing: Sequence[Planned],
+    store: Store,
+    *,
+    fresh: bool,
+    progress: Progress,
+) -> None:
+    """Look at everything before anything is built, then run."""
+    corpus = source.open_corpus(config.corpus, config.fields, seed=config.seed)
+    _check_cutoff(config, corpus)
+    connected = _connect(config, plan, missing)
+    if fresh:
+        store.clear()
+    for one in connected.values():
+        for name in one.backend.sweep():
+            progress.say(f"removed {name}, left behind by an earlier run")
+    _announce(config, plan, missing, corpus, progress)
+    _put_facts(store, config, corpus, connected)
+    with tempfile.TemporaryDirectory(prefix="harness-") as work:
+        _run(config, plan, missing, store, corpus, connected, Path(work), progress)
+
+
+def _run(
+    config: StudyConfig,
+    plan: Plan,
+    missing: Sequence[Planned],
+    store: Store,
+    corpus: Corpus,
+    connected: dict[str, Connected],
+    work: Path,
+    progress: Progress,
+) -> None:
+    # these compile or load kernels: a study that only picks again does without
+    from harness.collection import truth
+    from harness.report.trec import write_judgments, write_neighbours
+    from harness.tuning.builds import TemporaryIndexes
+    from harness.tuning.references import truth_of
+    from harness.tuning.run import Session, run
+    from indexers.store import save_ids
+    from loadtest.runner import LoadRunner
+
+    with progress.stage("exact neighbours", len(corpus.ids)) as advance:
+        neighbours = truth.neighbours(corpus, k=config.cutoff, progress=advance)
+    folder = plan.folder / "truth"
+    write_neighbours(
+        folder / "neighbours.qrels.gz", corpus.query_ids, corpus.ids, corpus.query_self, neighbours
+    )
+    if corpus.judgments is not None:
+        write_judgments(folder / "judgments.qrels", corpus.query_ids, corpus.ids, corpus.judgments)
+    ids = work / "ids.json"
+    save_ids(ids, corpus.ids)
+    indexes = TemporaryIndexes()
+    try:
+        with (
+            LoadRunner() as runner,
+            progress.trials(len(plan.trials), len(plan.trials) - len(missing)),
+        ):
+            session = Session(
+                config=config,
+                plan=plan,
+                store=store,
+                corpus=corpus,
+                neighbours=neighbours,
+                truth=truth_of(corpus, neighbours, config.cutoff, config.relevant_from),
+                backends={name: (c.backend, c.config) for name, c in connected.items()},
+                runner=runner,
+                indexes=indexes,
+                progress=progress,
+                k=config.cutoff + bool((corpus.query_self >= 0).any()),
+                ids=ids,
+                work=work,
+            )
+            run(session, missing)
+    finally:
+        _settle(indexes, store, progress)
+
+
+def _settle(indexes: object, store: Store, progress: Progress) -> None:
+    from harness.tuning.builds import TemporaryIndexes
+
+    assert isinstance(indexes, TemporaryIndexes)
+    left = indexes.drop_left()
+    store.put_meta("left_behind", left)
+    if left:
+        progress.say(
+            f"could not remove {', '.join(left)}: the server is away; "
+            "run the same command once it is back, and it is removed first"
+        )
+
+
+def _check_cutoff(config: StudyConfig, corpus: Corpus) -> None:
+    if config.cutoff > len(corpus.ids):
+        raise SettingError(
+            f"cutoff {config.cutoff} is above the {len(corpus.ids)} documents of "
+            f"{config.corpus}: choose --cutoff 1 to {len(corpus.ids)}"
+        )
+
+
+def _connect(config: StudyConfig, plan: Plan, missing: Sequence[Planned]) -> dict[str, Connected]:
+    """Ask every backend that is still needed whether it is there."""
+    names = dict.fromkeys(p.point.setting.backend for p in missing)
+    connected = {}
+    for name in names:
+        backend_config = BackendConfig(
+            url=getattr(config, f"{name}_url", None), owner=owner_tag(plan)
+        )
+        made = backend(name)(backend_config)
+        connected[name] = Connected(made, backend_config, made.check())
+    return connected
+
+
+def owner_tag(plan: Plan) -> str:
+    """Marks what this study makes in this folder on this host, and nothing else's."""
+    place = f"{socket.gethostname()}:{plan.folder.resolve()}"
+    return f"{plan.name}-{hashlib.blake2b(place.encode(), digest_size=3).hexdigest()}"
+
+
+def _announce(
+    config: StudyConfig, plan: Plan, missing: Sequence[Planned], corpus: Corpus, progress: Progress
+) -> None:
+    left_s = expected_s(config, tuple(missing), len(corpus.query_ids))
+    kept = len(plan.trials) - len(missing)
+    resumed = f" ({kept} of {len(plan.trials)} are stored)" if kept else ""
+    progress.say(
+        f"study {plan.name}: {len(missing)} trials to measure{resumed} on {len(corpus.ids):,} "
+        f"documents and {len(corpus.query_ids):,} queries, about {duration(left_s)} of load"
+    )
+    if plan.impossible:
+        count = sum(number for _, number in plan.impossible)
+        progress.say(f"{count} combinations do not exist and are left out")
+
+
+def _put_facts(
+    store: Store, config: StudyConfig, corpus: Corpus, connected: dict[str, Connected]
+) -> None:
+    """What the report tells and a later pick needs, so that the corpus need not be read again."""
+    judgments = corpus.judgments
+    store.put_meta(
+        "corpus",
+        {
+            "name": corpus.name,
+            "documents": len(corpus.ids),
+            "queries": len(corpus.query_ids),
+            "skipped": corpus.skipped,
+        },
+    )
+    store.put_meta("source", corpus.source)
+    store.put_meta("judged_pairs", None if judgments is None else len(judgments.documents))
+    store.put_meta("environment", environment())
+    store.put_meta(
+        "backends",
+        {
+            **(store.meta("backends") or {}),
+            **{name: asdict(one.info) for name, one in connected.items()},
+        },
+    )
+    store.put_meta(
+        "load",
+        {
+            name: asdict(load_profile(config, name, len(corpus.query_ids)))
+            for name in config.backend
+        },
+    )

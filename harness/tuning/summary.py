@@ -1,0 +1,144 @@
+"""`summary.json`: a pure function of a study's rows and facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from harness.measures.names import ANN_RECALL, NDCG, at, parse_measure
+from harness.tuning.pick import Choice, choose
+from harness.tuning.sla import Sla, feasible, flags
+from harness.tuning.trial import Summary, Trial
+from harness.tuning.verdict import verdict
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What is asked of the rows; not part of what was measured."""
+
+    sla: Sla
+    objective: str
+    tolerance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the study knows beside its rows.
+
+    Attributes:
+        study: its name.
+        path: its folder.
+        corpus: name, documents, queries and skipped, as in the summary.
+        rates_per_s: the open-loop rates that trials were driven at.
+        impossible: number of settings that do not exist.
+        references: name -> measure -> mean, rankings outside load.
+    """
+
+    study: str
+    path: str
+    corpus: dict[str, Any]
+    rates_per_s: tuple[float, ...]
+    impossible: int
+    references: Mapping[str, Mapping[str, float | None]]
+
+
+def objective_of(typed: str | None, cutoff: int, *, judged: bool) -> str:
+    """The measure that decides: as typed, else nDCG with judgments, else ANNRecall."""
+    if typed is not None:
+        return parse_measure(typed, cutoff)
+    return at(NDCG if judged else ANN_RECALL, cutoff)
+
+
+def summarise(trials: Sequence[Trial], goal: Goal, facts: Facts) -> tuple[Summary, Choice]:
+    """The summary, and the choice that it tells of.
+
+    Args:
+        trials: in the order of measuring.
+        goal: limit, objective and tolerance.
+        facts: what the study knows beside its rows.
+    """
+    choice = choose(trials, goal.sla, goal.objective, goal.tolerance)
+    references = [
+        *({"name": name, "quality": dict(row)} for name, row in facts.references.items()),
+        *_text_references(trials),
+    ]
+    best = best_reference(references, goal.objective)
+    rates = set(facts.rates_per_s)
+
+    def shown(trial: Trial | None) -> dict[str, Any] | None:
+        return None if trial is None else trial_entry(trial, goal.sla)
+
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "study": facts.study,
+        "path": facts.path,
+        "corpus": facts.corpus,
+        "sla": {
+            "limit_ms": goal.sla.limit_ms,
+            "stat": goal.sla.stat,
+            # backends in process and engines are driven at rates of their own
+            "rate_per_s": rates.pop() if len(rates) == 1 else None,
+        },
+        "objective": goal.objective,
+        "verdict": verdict(choice, trials, goal.sla, goal.objective, best),
+        "pick": shown(choice.pick),
+        "runner_up": shown(choice.runner_up),
+        "nearest_miss": shown(choice.nearest_miss),
+        "front": list(choice.front),
+        "counts": {
+            "trials": len(trials),
+            "failed": sum(t.status == "failed" for t in trials),
+            "impossible": facts.impossible,
+        },
+        "reference": references,
+        "trials": [trial_entry(trial, goal.sla) for trial in trials],
+    }, choice
+
+
+def trial_entry(trial: Trial, sla: Sla) -> dict[str, Any]:
+    """One trial as the summary shows it under this limit."""
+    return {
+        "key": trial.key,
+        "setting": asdict(trial.setting),
+        "baseline": trial.baseline,
+        "status": trial.status,
+        "error": trial.error,
+        "feasible": feasible(trial, sla),
+        "quality": trial.quality,
+        "measure_n": trial.measure_n,
+        "latency_ms": trial.latency_ms,
+        "upper_ms": trial.upper_ms.get(sla.stat),
+        "service_ms": trial.service_ms,
+        "encode_ms": trial.encode_ms,
+        "rate_per_s": trial.rate_per_s,
+        "qps": trial.qps,
+        "errors": trial.errors,
+        "build_s": trial.build_s,
+        "index_bytes": trial.index_bytes,
+        "flags": list(flags(trial, sla)),
+    }
+
+
+def best_reference(references: Sequence[Mapping[str, Any]], objective: str) -> float | None:
+    """The better of exact similarity and BM25 on the objective; None where neither has it.
+
+    Exact search on a code is no reference: it shares the code's own loss.
+    """
+    values = [
+        row["quality"].get(objective)
+        for row in references
+        if row["name"].startswith(("exact ", "BM25"))
+    ]
+    known = [value for value in values if value is not None]
+    return max(known, default=None)
+
+
+def _text_references(trials: Sequence[Trial]) -> list[dict[str, Any]]:
+    return [
+        {"name": f"BM25 ({trial.setting.backend})", "quality": trial.quality}
+        for trial in trials
+        if trial.setting.kind == "bm25" and trial.status == "ok"
+    ]

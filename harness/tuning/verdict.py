@@ -1,0 +1,94 @@
+"""What the study says, in sentences. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from harness.tuning.pick import Choice
+from harness.tuning.sla import Sla, feasible, stat_ms, upper_ms, violation
+from harness.tuning.trial import Setting, Trial
+
+USEFUL_SHARE = 0.5
+"""A pick that keeps less of the reference's quality than this is called not useful."""
+
+
+def verdict(
+    choice: Choice, trials: Sequence[Trial], sla: Sla, objective: str, reference: float | None
+) -> str:
+    """One or two sentences; the first decides.
+
+    Args:
+        choice: what was picked.
+        trials: all rows, for the reasons where nothing was.
+        sla: the limit.
+        objective: the measure that decided.
+        reference: quality of the better of exact similarity and BM25 on the objective.
+    """
+    if choice.pick is None:
+        return _nothing(choice, trials, sla, objective)
+    told = _told(choice.pick, sla, objective)
+    if choice.enough is not None:
+        return (
+            f"No approximate index is needed: {_told(choice.enough, sla, objective)}. "
+            f"The best approximate setting is {told}."
+        )
+    if reference is not None and _kept(choice.pick, objective, reference) < USEFUL_SHARE:
+        share = _kept(choice.pick, objective, reference)
+        return (
+            f"Meets the SLA, not useful: {told}, which keeps {share:.0%} of the reference's "
+            f"{reference:.3f}."
+        )
+    if choice.pick.baseline:
+        return f"No approximate setting meets the SLA, but a baseline does: {told}."
+    return f"Use {told}."
+
+
+def name_of(setting: Setting) -> str:
+    """A setting for people: `simhash on tables (lsh, num_tables 20, hash_length 12)`."""
+    if setting.family is None:
+        return f"BM25 on {setting.backend}"
+    sizes = ""
+    if setting.num_tables is not None:
+        sizes = f", num_tables {setting.num_tables}, hash_length {setting.hash_length}"
+    rerank = ", rerank signature" if setting.rerank == "signature" else ""
+    return f"{setting.family} on {setting.backend} ({setting.kind}{sizes}{rerank})"
+
+
+def _told(trial: Trial, sla: Sla, objective: str) -> str:
+    quality = trial.quality.get(objective) or 0.0
+    bound = _ms(upper_ms(trial, sla))
+    return (
+        f"{name_of(trial.setting)}: {objective} {quality:.3f} at {sla.stat} "
+        f"{_ms(stat_ms(trial, sla))} (at most {bound} with 95 % confidence; "
+        f"limit {sla.limit_ms:g} ms)"
+    )
+
+
+def _nothing(choice: Choice, trials: Sequence[Trial], sla: Sla, objective: str) -> str:
+    finished = [t for t in trials if t.status == "ok"]
+    if not finished:
+        return "No trial finished: nothing can be said about the SLA."
+    if any(feasible(t, sla) for t in finished):
+        return f"No finished trial carries {objective}: choose another objective."
+    start = f"No setting meets the SLA of {sla.limit_ms:g} ms on {sla.stat}: scale the server up"
+    if choice.nearest_miss is None:
+        return f"{start}, or relax the limit."
+    miss = choice.nearest_miss
+    quality = miss.quality.get(objective) or 0.0
+    by = upper_ms(miss, sla) - sla.limit_ms
+    relax = f"relax the limit by {_ms(by)}" if math.isfinite(by) and by > 0 else "lower the rate"
+    return (
+        f"{start}, or {relax}. Nearest miss: {name_of(miss.setting)} with {objective} "
+        f"{quality:.3f}; {violation(miss, sla)}."
+    )
+
+
+def _kept(trial: Trial, objective: str, reference: float) -> float:
+    return (trial.quality.get(objective) or 0.0) / reference if reference > 0 else math.inf
+
+
+def _ms(value: float) -> str:
+    if math.isinf(value):
+        return "no bound"
+    return f"{value:.3g} ms" if value < 1000 else f"{value:,.0f} ms"

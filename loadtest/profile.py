@@ -49,7 +49,7 @@ class Target:
         handle: the built index.
         params: search parameters; `params.k` answers are kept per query.
         queries: folder of stored query fingerprints and texts (`indexers.store`).
-        ids: file of document ids by ordinal, one a line.
+        ids: file of document ids by ordinal (`indexers.store.save_ids`).
         runnable: int32 (m,), rows of the queries that may be asked.
     """
 

@@ -1,0 +1,261 @@
+"""The phases of a trial, in terms of a crew of workers. Knows no Locust, so it can be read alone.
+
+Open loop: requests leave on a schedule whatever the answers do, and latency runs from the
+intended start. A stall is thus seen by every request that was due while it lasted (G. Tene's
+"coordinated omission").
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import cycle, islice
+from time import perf_counter
+
+import numpy as np
+
+from indexers.errors import LoadError
+from indexers.types import F64, I32, Searcher
+from loadtest.asker import Asker, Crew, Outcome
+from loadtest.profile import NOT_ASKED, UNANSWERED, LoadProfile, LoadResult
+from loadtest.schedule import (
+    ASK_AFTERWARDS_S,
+    intended_s,
+    query_cycle,
+    sample_count,
+    worker_count,
+)
+from loadtest.tally import Tally
+
+WARMUP_WORKERS = 2
+SETTLED = 0.2
+"""Two successive windows of the warm-up agree when their medians differ by at most this share of
+the smaller."""
+
+GIVE_UP_ASKING = 5
+"""Failures in a row without load after which the rest is not asked."""
+
+
+@dataclass(slots=True)
+class Samples:
+    """The measured requests, in schedule order; n of them were sent."""
+
+    due_s: F64
+    query: I32
+    latency_s: F64
+    service_s: F64
+    sent: int = 0
+    last_start_s: float = 0.0
+    errors: int = 0
+    saturated: bool = False
+
+
+def run(
+    crew: Crew, searcher: Searcher, profile: LoadProfile, runnable: I32, queries: int, k: int
+) -> LoadResult:
+    """Put the load on an opened index, phase by phase.
+
+    Args:
+        crew: who asks.
+        searcher: what is asked.
+        profile: the load.
+        runnable: int32 (m,), rows of the queries that may be asked.
+        queries: number of all queries.
+        k: answers kept per query.
+
+    Raises:
+        LoadError: no query is runnable.
+        BackendError: every request fails.
+        EngineUnavailable: the engine went away.
+    """
+    if len(runnable) == 0:
+        raise LoadError("no query can be asked: none has a usable fingerprint")
+    order = query_cycle(runnable, profile.seed)
+    asker = Asker(crew, searcher, profile, Tally(queries, k))
+    # Backwards, so that warming up does not walk ahead of the schedule through the caches.
+    ahead = cycle(order[::-1].tolist())
+    cold = asker.ask(next(ahead))
+    with _no_collection():
+        settled = _warm_up(asker, ahead)
+        asker.tally.texts.clear()  # the first requests wait for a compiler; they are not counted
+        samples = _open_loop(asker, order)
+        qps, burst_errors = _burst(asker, islice(cycle(order.tolist()), samples.sent, None))
+    _ask_afterwards(asker, order)
+    return _result(
+        asker,
+        samples,
+        qps=qps,
+        burst_errors=burst_errors,
+        settled=settled,
+        cold_ms=_cold_ms(cold, profile),
+    )
+
+
+def _cold_ms(cold: Outcome, profile: LoadProfile) -> float | None:
+    """Its time, also where that was too long; None where it failed."""
+    answered = cold.hits is not None or cold.took_s > profile.timeout_s
+    return 1e3 * cold.took_s if answered else None
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Keep the garbage collector, which stops every worker, out of the measurement."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _warm_up(asker: Asker, ahead: Iterator[int]) -> bool:
+    """Ask until two successive windows agree; whether they did in time."""
+    window = -(-asker.profile.warmup_min // 2)
+    if window <= 0:
+        return True
+    end = perf_counter() + asker.profile.warmup_max_s
+    previous = None
+    while perf_counter() < end:
+        times = _window(asker, ahead, window, end)
+        asker.go_on()
+        if len(times) < window:
+            return False
+        median = sorted(times)[(window - 1) // 2]
+        if previous is not None and _agree(previous, median):
+            return True
+        previous = median
+    return False
+
+
+def _window(asker: Asker, ahead: Iterator[int], window: int, end: float) -> list[float]:
+    """Service times of the next so many requests, fewer where time runs out."""
+    times: list[float] = []
+    turns = iter(range(window))
+
+    def work() -> None:
+        for _ in turns:
+            if asker.tally.fatal is not None or perf_counter() >= end:
+                return
+            outcome = asker.ask(next(ahead))
+            times.append(np.inf if outcome.hits is None else outcome.took_s)
+
+    asker.crew.together(work, min(WARMUP_WORKERS, asker.profile.users))
+    return times
+
+
+def _agree(a: float, b: float) -> bool:
+    return a == b or abs(a - b) <= SETTLED * min(a, b)  # never of an infinite one and another
+
+
+def _open_loop(asker: Asker, order: I32) -> Samples:
+    """Send the schedule; stops early where the backlog runs past its limit."""
+    profile = asker.profile
+    n = sample_count(profile, len(order))
+    samples = Samples(
+        due_s=intended_s(n, profile.rate_per_s),
+        query=np.resize(order, n),
+        latency_s=np.full(n, np.inf),
+        service_s=np.full(n, np.inf),
+    )
+    asked, due_s = samples.query.tolist(), samples.due_s.tolist()
+    end = due_s[-1] + profile.backlog_limit_s
+    begin = perf_counter() + 0.005  # time for the workers to get to their places
+
+    def work() -> None:
+        while samples.sent < n and not samples.saturated and asker.tally.fatal is None:
+            turn = samples.sent
+            wait = due_s[turn] - (perf_counter() - begin)
+            if wait < -profile.backlog_limit_s:
+                samples.saturated = True
+                return
+            samples.sent += 1
+            if wait > 0:
+                asker.crew.sleep(wait)
+            samples.last_start_s = max(samples.last_start_s, perf_counter() - begin)
+            outcome = asker.ask(asked[turn])
+            came_s = outcome.started_s + outcome.took_s - begin
+            if came_s > end:
+                samples.saturated = True
+            _take(asker, samples, turn, outcome, came_s)
+
+    asker.crew.together(work, worker_count(profile, asker.crew.remote))
+    asker.go_on()
+    return samples
+
+
+def _take(asker: Asker, samples: Samples, turn: int, outcome: Outcome, came_s: float) -> None:
+    """Record one measured request, whose answer came that long after the schedule began."""
+    if outcome.hits is None:
+        samples.errors += 1
+    elif not samples.saturated:
+        # What was on its way when the backlog ran over never came back in time.
+        samples.latency_s[turn] = came_s - samples.due_s[turn]
+        samples.service_s[turn] = outcome.took_s
+        asker.tally.keep(int(samples.query[turn]), outcome.hits, under_load=True)
+
+
+def _burst(asker: Asker, ahead: Iterator[int]) -> tuple[float | None, int]:
+    """Ask as fast as the users can: answers a second, and how many requests failed."""
+    if asker.profile.burst_s <= 0:
+        return None, 0
+    answered = failed = 0
+    begin = perf_counter()
+
+    def work() -> None:
+        nonlocal answered, failed
+        while perf_counter() - begin < asker.profile.burst_s and asker.tally.fatal is None:
+            hits = asker.ask(next(ahead)).hits
+            answered += hits is not None
+            failed += hits is None
+
+    asker.crew.together(work, asker.profile.users)
+    elapsed = perf_counter() - begin
+    asker.go_on()
+    return answered / elapsed, failed
+
+
+def _ask_afterwards(asker: Asker, order: I32) -> None:
+    """Ask, one after another, what the load left unanswered."""
+    end = perf_counter() + ASK_AFTERWARDS_S
+    failures = 0
+    for query in order.tolist():
+        if asker.tally.state[query] != NOT_ASKED:
+            continue
+        asker.tally.state[query] = UNANSWERED
+        if failures >= GIVE_UP_ASKING or perf_counter() >= end:
+            continue
+        hits = asker.ask(query).hits
+        asker.go_on()
+        failures = failures + 1 if hits is None else 0
+        if hits is not None:
+            asker.tally.keep(query, hits, under_load=False)
+
+
+def _result(
+    asker: Asker,
+    samples: Samples,
+    *,
+    qps: float | None,
+    burst_errors: int,
+    settled: bool,
+    cold_ms: float | None,
+) -> LoadResult:
+    sent, tally = samples.sent, asker.tally
+    return LoadResult(
+        latency_ms=1e3 * samples.latency_s[:sent],
+        service_ms=1e3 * samples.service_s[:sent],
+        query=samples.query[:sent],
+        answers=tally.answers,
+        state=tally.state,
+        rate_per_s=sent / (samples.last_start_s + 1 / asker.profile.rate_per_s),
+        qps=qps,
+        errors=samples.errors + burst_errors,
+        error_texts=tuple(tally.texts),
+        duplicates=tally.duplicates,
+        short=tally.short,
+        saturated=samples.saturated,
+        unsettled=not settled,
+        cold_ms=cold_ms,
+    )

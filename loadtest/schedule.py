@@ -1,0 +1,72 @@
+"""Which query is asked when. Pure arithmetic: the same seed gives the same order everywhere."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from indexers.types import F64, I32, U64
+from loadtest.profile import LoadProfile
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+MAX_WORKERS = 128
+"""Requests to an engine that may be on their way at once; one connection each."""
+
+ASK_AFTERWARDS_S = 120.0
+"""Limit of asking, without load, what stayed unanswered under load."""
+
+
+def mix(values: U64) -> U64:
+    """The finaliser of splitmix64, elementwise.
+
+    Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014,
+    with the constants of Vigna's reference code.
+    """
+    z = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(z ^ (z >> np.uint64(31)), dtype=np.uint64)
+
+
+def splitmix64(seed: int, n: int) -> U64:
+    """The first n outputs of splitmix64 from this seed, uint64 (n,)."""
+    steps = np.arange(1, n + 1, dtype=np.uint64) * GOLDEN
+    return mix(steps + np.uint64(seed % 2**64))
+
+
+def query_cycle(runnable: I32, seed: int) -> I32:
+    """The runnable queries, each once, in an order that depends on the seed alone."""
+    order = np.argsort(splitmix64(seed, len(runnable)), kind="stable")
+    return np.asarray(runnable[order], dtype=np.int32)
+
+
+def sample_count(profile: LoadProfile, runnable: int) -> int:
+    """Measured requests: as asked for, and at least one per runnable query."""
+    return max(profile.samples, runnable)
+
+
+def intended_s(n: int, rate_per_s: float) -> F64:
+    """Intended starts of n requests in seconds from the start of the schedule, float64 (n,)."""
+    return np.arange(n, dtype=np.float64) / rate_per_s
+
+
+def worker_count(profile: LoadProfile, remote: bool) -> int:
+    """Workers that keep the schedule.
+
+    A process answers with as many threads as it has users. Requests to an engine only wait, so
+    there are enough workers to keep the rate though each request takes as long as it may.
+    """
+    if not remote:
+        return profile.users
+    enough = int(np.ceil(profile.rate_per_s * profile.timeout_s))
+    return max(profile.users, min(MAX_WORKERS, enough))
+
+
+def longest_s(profile: LoadProfile, runnable: int) -> float:
+    """Time that a trial may take once its index is open; longer means that it hangs.
+
+    Every phase may overrun by the one request per worker that is on its way, and connecting and
+    reading may each take the whole timeout.
+    """
+    scheduled = sample_count(profile, runnable) / profile.rate_per_s + profile.backlog_limit_s
+    overrun = 5 * 2 * profile.timeout_s
+    return profile.warmup_max_s + scheduled + profile.burst_s + ASK_AFTERWARDS_S + overrun

@@ -288,7 +288,10 @@ Transport: TypeAlias = Callable[[HttpRequest], tuple[int, bytes]]
 
 
 class Searcher(Protocol):
-    """One opened index with prepared queries and fixed search parameters."""
+    """One opened index with prepared queries and fixed search parameters.
+
+    `search` may be called from several threads at once.
+    """
 
     def search(self, query: int) -> Hits:
         """Answers to the query of this row; empty Hits where its fingerprint is not OK.

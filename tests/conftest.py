@@ -1,4 +1,4 @@
-"""What tests share: the real corpora and a running search engine, each found or skipped with a reason.
+"""What tests share: the real corpora and a running search engine, found or skipped with a reason.
 
 HARNESS_REQUIRE names the real parts that must be there (`data`, `opensearch`, comma-separated):
 a missing one then fails instead of skipping.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
@@ -51,9 +51,15 @@ def joint_spec(specs: Sequence[IndexSpec]) -> IndexSpec:
 
 
 class TemporaryIndexes:
-    """Builds indexes and sees to it that each is removed, on success, error and Ctrl-C."""
+    """Builds indexes and sees to it that each is removed, on success, error and Ctrl-C.
 
-    def __init__(self) -> None:
+    Args:
+        note: told the backends that may hold an index of ours, whenever that changes, so that
+            a run after one that was killed knows where to look.
+    """
+
+    def __init__(self, note: Callable[[list[str]], None]) -> None:
+        self._note = note
         self._left: list[tuple[Backend, IndexHandle]] = []
 
     @contextmanager
@@ -72,6 +78,7 @@ class TemporaryIndexes:
         """
         backend.check()
         folder.mkdir()
+        self._tell(backend)
         try:
             handle = backend.build(spec, documents, folder, progress)
             try:
@@ -81,6 +88,7 @@ class TemporaryIndexes:
                     self._drop(backend, handle)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+            self._tell()
 
     def drop_left(self) -> list[str]:
         """Try once more what could not be removed; names what still stands.
@@ -91,7 +99,12 @@ class TemporaryIndexes:
             left, self._left = self._left, []
             for backend, handle in left:
                 self._drop(backend, handle)
+        self._tell()
         return [handle.location for _, handle in self._left]
+
+    def _tell(self, *building: Backend) -> None:
+        holders = [*(backend for backend, _ in self._left), *building]
+        self._note(sorted({backend.name for backend in holders if backend.remote}))
 
     def _drop(self, backend: Backend, handle: IndexHandle) -> None:
         try:

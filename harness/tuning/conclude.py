@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -58,8 +60,18 @@ def conclude(config: StudyConfig, plan: Plan, store: Store, *, command: str) -> 
     )
     facts = _facts(config, plan, store)
     summary, choice = summarise(trials, goal, facts)
-    write_report(plan.folder, summary, _context(config, plan, store, summary, choice, command))
+    context = _context(config, plan, store, summary, choice, command)
+    mark = _mark(summary, context)
+    if store.meta("report") != mark or not (plan.folder / "report.html").exists():
+        write_report(plan.folder, summary, context)
+        store.put_meta("report", mark)
     return Outcome(summary, plan.folder, exit_code(trials, choice, config.backend))
+
+
+def _mark(summary: Summary, context: ReportContext) -> str:
+    """Digest of what a report tells, apart from when and how it was asked for."""
+    told = [summary, asdict(replace(context, generated="", command=""))]
+    return hashlib.blake2b(json.dumps(told).encode(), digest_size=16).hexdigest()
 
 
 def exit_code(trials: Sequence[Trial], choice: Choice, backends: Sequence[str]) -> int:
@@ -94,7 +106,7 @@ def _context(
     objective = summary["objective"]
     backends = store.meta("backends") or {}
     versions = {name: info["version"] for name, info in backends.items() if info["version"]}
-    left = store.meta("left_behind") or []
+    standing = store.meta("standing") or []
     return ReportContext(
         generated=datetime.now(UTC).isoformat(timespec="seconds"),
         version=__version__,
@@ -105,7 +117,7 @@ def _context(
         null_ms=_null_ms(store),
         notes=(
             *(f"{name}: {line}" for name, info in backends.items() for line in info["warnings"]),
-            *(f"index {name} could not be removed: the server was away" for name in left),
+            *(f"{name} may hold an index of this study: it was away" for name in standing),
             *_remarks(store),
         ),
         latency_note=(

@@ -163,9 +163,7 @@ def _run_build(
 
 def _documents(documents: Documents, trials: Sequence[Planned]) -> Documents:
     """Without the signatures where nothing is re-ranked by them: they are large."""
-    if documents.fingerprints is None or any(
-        p.point.setting.rerank == "signature" for p in trials
-    ):
+    if documents.fingerprints is None or any(p.point.setting.rerank == "signature" for p in trials):
         return documents
     return replace(documents, fingerprints=replace(documents.fingerprints, signatures=None))
 

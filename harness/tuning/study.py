@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 import socket
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +25,7 @@ from harness.tuning.plan import (
     timeout_s,
 )
 from harness.tuning.store import Store, open_study
-from indexers.errors import SettingError
+from indexers.errors import BackendError, SettingError
 from indexers.registry import backend
 from indexers.types import Backend, BackendConfig, BackendInfo
 
@@ -60,6 +61,7 @@ def tune(config: StudyConfig, *, command: str, fresh: bool = False, progress: Pr
     with open_study(plan.folder, replace_damaged=fresh) as store:
         stored = {} if fresh else store.trials()
         missing = plan.missing(stored, timeout_s(config))
+        _sweep_standing(config, plan, store, progress)
         if missing:
             _measure(config, plan, missing, store, fresh=fresh, progress=progress)
         return conclude(config, plan, store, command=command)
@@ -80,13 +82,21 @@ def _measure(
     connected = _connect(config, plan, missing)
     if fresh:
         store.clear()
-    for one in connected.values():
-        for name in one.backend.sweep():
-            progress.say(f"removed {name}, left behind by an earlier run")
     _announce(config, plan, missing, corpus, progress)
     _put_facts(store, config, corpus, connected)
-    with tempfile.TemporaryDirectory(prefix="harness-") as work:
-        _run(config, plan, missing, store, corpus, connected, Path(work), progress)
+    with _work_folder(plan.folder / ".work") as work:
+        _run(config, plan, missing, store, corpus, connected, work, progress)
+
+
+@contextmanager
+def _work_folder(folder: Path) -> Iterator[Path]:
+    """A folder for temporary files, emptied of what a killed run left in it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _run(
@@ -118,7 +128,7 @@ def _run(
         write_judgments(folder / "judgments.qrels", corpus.query_ids, corpus.ids, corpus.judgments)
     ids = work / "ids.json"
     save_ids(ids, corpus.ids)
-    indexes = TemporaryIndexes()
+    indexes = TemporaryIndexes(lambda backends: store.put_meta("standing", backends))
     try:
         with (
             LoadRunner() as runner,
@@ -141,20 +151,28 @@ def _run(
             )
             run(session, missing)
     finally:
-        _settle(indexes, store, progress)
+        _settle(indexes.drop_left(), progress)
 
 
-def _settle(indexes: object, store: Store, progress: Progress) -> None:
-    from harness.tuning.builds import TemporaryIndexes
-
-    assert isinstance(indexes, TemporaryIndexes)
-    left = indexes.drop_left()
-    store.put_meta("left_behind", left)
+def _settle(left: list[str], progress: Progress) -> None:
     if left:
         progress.say(
             f"could not remove {', '.join(left)}: the server is away; "
             "run the same command once it is back, and it is removed first"
         )
+
+
+def _sweep_standing(config: StudyConfig, plan: Plan, store: Store, progress: Progress) -> None:
+    """Remove what a run of this study that was killed, or whose server went away, left."""
+    left = []
+    for name in store.meta("standing") or []:
+        try:
+            for index in _backend(config, plan, name)[0].sweep():
+                progress.say(f"removed {index}, left behind by an earlier run")
+        except BackendError as error:
+            left.append(name)
+            progress.say(f"an earlier run may have left an index: {error}")
+    store.put_meta("standing", left)
 
 
 def _check_cutoff(config: StudyConfig, corpus: Corpus) -> None:
@@ -167,15 +185,17 @@ def _check_cutoff(config: StudyConfig, corpus: Corpus) -> None:
 
 def _connect(config: StudyConfig, plan: Plan, missing: Sequence[Planned]) -> dict[str, Connected]:
     """Ask every backend that is still needed whether it is there."""
-    names = dict.fromkeys(p.point.setting.backend for p in missing)
     connected = {}
-    for name in names:
-        backend_config = BackendConfig(
-            url=getattr(config, f"{name}_url", None), owner=owner_tag(plan)
-        )
-        made = backend(name)(backend_config)
+    for name in dict.fromkeys(p.point.setting.backend for p in missing):
+        made, backend_config = _backend(config, plan, name)
         connected[name] = Connected(made, backend_config, made.check())
     return connected
+
+
+def _backend(config: StudyConfig, plan: Plan, name: str) -> tuple[Backend, BackendConfig]:
+    url = getattr(config, f"{name}_url", None)
+    backend_config = BackendConfig(url=url, owner=owner_tag(plan))
+    return backend(name)(backend_config), backend_config
 
 
 def owner_tag(plan: Plan) -> str:

@@ -1,0 +1,79 @@
+"""Prose that the HTML and the Markdown report share."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+FLAGS = {
+    "client-bound": "The load generator itself needs more than a fifth of the limit at this rate: "
+    "the figure tells about the client as much as about the index.",
+    "saturated": "The backlog of requests ran past its limit and the trial was stopped: this "
+    "setting cannot carry the rate and is never feasible.",
+    "noisy": "Successive windows of the same load disagreed: treat small differences as ties.",
+    "drift": "The index changed while it was measured (segments were merged or refreshed).",
+    "cold": "Warm-up ended before two windows agreed: some samples may come from cold caches.",
+    "short-sample": "Too few samples to bound the statistic of the SLA (a p99 needs 300).",
+    "errors": "Some requests failed or timed out; each counts as an infinite latency.",
+    "asked-without-load": "Some queries were not answered under load and were asked again "
+    "afterwards, so that quality is complete.",
+}
+
+QUANTILES = (
+    "Latency runs from the intended start of a request to its answer, so that a stall is not "
+    "hidden; fingerprinting the query is not part of it and is given apart as encoding. Raw "
+    "samples are kept, and a percentile is given only where the sample can carry it. The upper "
+    "bound is one-sided at 95 %, from 1,000 seeded resamples by query; a setting is feasible only "
+    "if this bound is within the limit. QPS is the capacity in a closed loop, measured apart from "
+    "the fixed rate."
+)
+
+FRONT = "The front line joins the trials that no other trial beats on quality and latency at once."
+
+_MEASURES = {
+    "nDCG": "gain of the answers, discounted by log2(rank + 1), over that of the ideal ranking "
+    "of all judged documents",
+    "ANNRecall": "share of the true nearest documents under the reference similarity that were "
+    "found; a document counts if it is at least as near as the last of them",
+    "AP": "precision averaged over the ranks of the relevant answers, divided by "
+    "min(relevant, cut-off) where norm=min and by all relevant where norm=R",
+    "R": "share of the relevant documents that were found",
+    "P": "share of the answers that are relevant, of the cut-off",
+    "F1": "harmonic mean of R and P",
+    "Success": "share of the queries with any relevant answer",
+}
+
+_NAME = re.compile(r"(?P<base>[A-Za-z0-9]+)(?:\((?P<params>[^)]*)\))?(?:@(?P<cutoff>\d+))?")
+
+
+def measure_meaning(name: str) -> str:
+    """What a measure is, in a line; empty for one that is not known."""
+    match = _NAME.fullmatch(name)
+    if match is None:
+        return ""
+    meaning = _MEASURES.get(match["base"], "")
+    if "truth=code" in (match["params"] or ""):
+        return meaning.replace("the reference similarity", "the distance of the codes themselves")
+    return meaning
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How another tool recomputes one figure of a run: a truth file and the tool's measure."""
+
+    name: str
+    truth: str
+    measure: str
+
+
+def recipe(name: str) -> Recipe | None:
+    """The ir_measures name of a measure, or None where that tool has no equal."""
+    match = _NAME.fullmatch(name)
+    if match is None or match["cutoff"] is None:
+        return None
+    params = match["params"] or ""
+    if match["base"] == "ANNRecall" and not params:
+        return Recipe(name, "truth/neighbours.qrels.gz", f"P@{match['cutoff']}")
+    if match["base"] in ("nDCG", "R", "P", "Success") and re.fullmatch(r"(rel=\d+)?", params):
+        return Recipe(name, "truth/judgments.qrels", name)
+    return None

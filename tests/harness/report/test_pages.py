@@ -1,0 +1,248 @@
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from harness.report import html, markdown, model, words
+
+EVIL = "<script>alert(1)</script>"
+
+
+class Page(HTMLParser):
+    """Collects scripts, texts, ids and anything that could fetch."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.scripts, self.texts, self.fetches, self.ids = [], [], [], []
+        self.tag, self.attributes = "", {}
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tag, self.attributes = tag, dict(attrs)
+        self.ids += [value for name, value in attrs if name == "id"]
+        self.fetches += [
+            (tag, name, value)
+            for name, value in attrs
+            if name in ("src", "href", "srcset", "action", "data", "poster")
+            and not (value or "").startswith("#")
+        ]
+        if tag == "script":
+            self.scripts.append((self.attributes.get("type"), ""))
+
+    def handle_endtag(self, _):
+        self.tag = ""
+
+    def handle_data(self, data):
+        if self.tag == "script":
+            kind, text = self.scripts[-1]
+            self.scripts[-1] = kind, text + data
+        elif self.tag != "style":
+            self.texts.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.texts).split())
+
+    @property
+    def figures(self):
+        return json.loads(self.scripts[0][1], parse_constant=pytest.fail)
+
+
+@pytest.fixture
+def page(context):
+    def make(summary, present=frozenset(), **changes):
+        report = model.build(summary, context(**changes))
+        return Page(html.render(report, frozenset(present)))
+
+    return make
+
+
+@pytest.fixture
+def document(context):
+    def make(summary, present=frozenset(), **changes):
+        return markdown.render(model.build(summary, context(**changes)), frozenset(present))
+
+    return make
+
+
+def test_page_is_whole_and_fetches_nothing(page, any_study):
+    found = page(any_study)
+    assert found.fetches == []
+    assert [kind for kind, _ in found.scripts] == ["application/json", None, None]
+    assert len(found.ids) == len(set(found.ids))
+    assert set(found.figures) == {"latency_quality", "qps_quality", "memory_quality"}
+
+
+def test_policy_forbids_every_connection(context, study):
+    text = html.render(model.build(study("one trial"), context()), frozenset())
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
+    assert policy.startswith("default-src 'none'")
+    assert "connect-src" not in policy
+    assert "http" not in policy
+
+
+def test_the_pick_is_told_first(page, study):
+    found = page(study("one trial"))
+    order = ["meets the SLA.", "The pick", "Compared with", "Quality against cost", "All 1 trials"]
+    places = [found.text.index(part) for part in order]
+    assert places == sorted(places)
+    card = found.text[places[1] : places[2]]
+    for part in (
+        "simhash 20 × 12 · lsh on tables",
+        "128-bit code",
+        "0.8123",
+        "mean of 1,000 queries",
+        "3.21 ms",
+        "at most 4.50 ms with 95 % confidence; limit 100 ms",
+        "5,210 QPS",
+        "12.3 MB",
+        "Client and index shared the cores.",
+    ):
+        assert part in card
+
+
+def test_runner_up_and_margin(page, trial, summarise):
+    trials = [trial("0a"), trial("0b", num_tables=30)]
+    found = page(summarise(trials))
+    text = "The runner-up, simhash 30 × 12 · lsh on tables, is 0.0021 below the pick in nDCG@10."
+    assert text in found.text
+    cheaper = page(summarise(trials), margin=-0.001).text
+    assert "is 0.0010 above the pick in nDCG@10; the pick is cheaper" in cheaper
+
+
+def test_nothing_feasible_tells_the_nearest_miss(page, study):
+    found = page(study("nothing feasible"))
+    assert "p99 ≤ 0.001 ms: not met" in found.text
+    assert "Nearest miss" in found.text
+    assert "The pick" not in found.text.replace("★: the pick", "")
+
+
+def test_failed_rows_tell_their_reason(page, document, study):
+    for text in (page(study("failed trials")).text, document(study("failed trials"))):
+        assert "tables: disk full" in text
+
+
+def test_flags_that_occur_are_explained(page, trial, summarise):
+    found = page(summarise([trial("0a", flags=["noisy"]), trial("0b")]))
+    assert "1 of 2 trials" in found.text
+    assert words.FLAGS["noisy"] in found.text
+    assert words.FLAGS["cold"] not in found.text
+
+
+def test_how_it_was_measured_and_what_was_left_out(page, document, study):
+    summary = study("one trial")
+    for text in (page(summary).text, document(summary)):
+        for part in (
+            "the cluster is yellow",
+            "1,000 requests/s",
+            "in process, p99",
+            "0.210 ms",
+            "judgments: 12,345 pairs",
+            "2 combinations do not exist",
+            "2 × multihash on faiss: too many bits",
+            "3 × empty",
+            "one-sided at 95 %",
+        ):
+            assert part in text
+
+
+def test_commands_recompute_what_the_files_allow(page, study):
+    present = {"truth/judgments.qrels", "truth/neighbours.qrels.gz", "runs"}
+    text = page(study("one trial"), present).text
+    assert "ir_measures truth/judgments.qrels runs/0a.run.gz 'nDCG@10' 'R(rel=2)@10'" in text
+    assert "ir_measures truth/neighbours.qrels.gz runs/0a.run.gz 'P@10'" in text
+    assert "ir_measures" not in page(study("one trial")).text
+
+
+@pytest.mark.parametrize(
+    ("name", "measure"),
+    [
+        ("nDCG@10", "nDCG@10"),
+        ("P(rel=2)@5", "P(rel=2)@5"),
+        ("ANNRecall@10", "P@10"),
+        ("ANNRecall(truth=code)@10", None),
+        ("AP(norm=min)@10", None),
+        ("F1@10", None),
+        ("nDCG(discount=jk2)%20", None),
+    ],
+)
+def test_recipes(name, measure):
+    found = words.recipe(name)
+    assert (found and found.measure) == measure
+
+
+def evil(trial, summarise):
+    bad = trial("0b", EVIL, "</script><b>", status="failed", error=EVIL, feasible=False)
+    corpus = {"name": EVIL, "documents": 1, "queries": 1, "skipped": {EVIL: 1}}
+    good = trial("0a", EVIL, EVIL)
+    good["quality"][EVIL] = 0.5
+    return summarise(
+        [good, bad],
+        corpus=corpus,
+        study=EVIL,
+        verdict=EVIL,
+        reference=[{"name": EVIL, "quality": {"nDCG@10": 0.9}}],
+    )
+
+
+def test_everything_from_data_is_escaped(page, trial, summarise):
+    found = page(
+        evil(trial, summarise),
+        command=EVIL,
+        notes=(EVIL,),
+        truth=(EVIL,),
+        load={EVIL: EVIL},
+        environment={EVIL: EVIL},
+        impossible=(EVIL,),
+        null_ms={EVIL: {EVIL: 1.0}},
+        latency_note=EVIL,
+        version=EVIL,
+        generated=EVIL,
+    )
+    assert len(found.scripts) == 3
+    assert all("alert(1)" not in script for kind, script in found.scripts if kind is None)
+    assert "<" not in found.scripts[0][1]
+    assert found.text.count(EVIL) > 10
+    # what plotly reads as HTML is escaped once more
+    assert "<script" not in json.dumps(found.figures)
+    assert "&lt;script&gt;" in json.dumps(found.figures)
+
+
+def test_markdown_escapes(document, trial, summarise):
+    summary = summarise(
+        [
+            trial("0a", "a|b", "x`y"),
+            trial("0b", status="failed", error="x | y\n# z", feasible=False),
+        ]
+    )
+    text = document(summary, notes=("<b> *bold* [x](y) snake_case _it_",))
+    assert "a\\|b 20 × 12" in text
+    assert "failed: x \\| y # z" in text
+    assert "&lt;b&gt; \\*bold\\* \\[x\\](y) snake_case \\_it\\_" in text
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert rows
+    widths = [len(re.findall(r"(?<!\\)\|", row)) for row in rows]
+    for previous, width, row in zip(widths, widths[1:], rows[1:], strict=False):
+        assert width == previous or not set(row) <= set("|-: "), row
+
+
+def test_markdown_tables_are_well_formed(document, any_study):
+    block = []
+    for line in [*document(any_study).splitlines(), ""]:
+        if line.startswith("|"):
+            block.append(len(re.findall(r"(?<!\\)\|", line)))
+            continue
+        if block:
+            assert len(block) >= 2
+            assert len(set(block)) == 1
+        block = []
+
+
+def test_markdown_shows_the_best_ten_then_all(document, study):
+    text = document(study("89 trials"))
+    best, everything = text.split("## Best 10 by nDCG@10")[1].split("## Appendix: all 89 trials")
+    assert len(re.findall(r"^\| ", best.split("##")[0], re.M)) == 11
+    assert len(re.findall(r"^\| ", everything, re.M)) == 90
+    for plot in ("latency_quality", "qps_quality", "memory_quality", "heatmap"):
+        assert f"]({plot}.png)" in text

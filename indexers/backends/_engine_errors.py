@@ -1,0 +1,82 @@
+"""What a search engine's error replies say, in one line.
+
+An engine answers an error with a page of JSON, stack of causes included. Of it only the deepest
+cause is told, with the next step where there is one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from indexers.errors import BackendError
+
+LONGEST_REASON = 300
+READ_ONLY = (
+    "it is read-only: free disk space on the server, then clear index.blocks.* of the index "
+    "and cluster.blocks.* of the cluster, and run again"
+)
+CREDENTIALS = "the server wants other credentials: give them in the URL of the environment variable"
+
+
+class Refused(BackendError):
+    """The engine answered with an error.
+
+    Attributes:
+        status: HTTP status.
+    """
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def reason(error: object) -> str:
+    """`type: reason` of the deepest cause of an engine's `error` value, on one line."""
+    if not isinstance(error, dict):
+        return squash(str(error or "no reason given"))
+    return squash(_told(_deepest(error)))
+
+
+def _deepest(error: dict[str, Any]) -> dict[str, Any]:
+    while True:
+        failures = error.get("failed_shards") or [{}]
+        inner = error.get("caused_by") or failures[0].get("reason")
+        if not isinstance(inner, dict) or not inner.get("reason"):
+            return error
+        error = inner
+
+
+def _told(error: dict[str, Any]) -> str:
+    told = f"{error.get('type', 'error')}: {error.get('reason', 'no reason given')}"
+    return f"{told}; {READ_ONLY}" if error.get("type") == "cluster_block_exception" else told
+
+
+def squash(text: str) -> str:
+    """Text on one line, cut where it is long; a hint at its end stays."""
+    text = " ".join(text.split())
+    if len(text) <= LONGEST_REASON or text.endswith(READ_ONLY):
+        return text
+    return text[: LONGEST_REASON - 1] + "…"
+
+
+def refusal(what: str, status: int, body: object) -> Refused:
+    """The error of a reply that is not a success.
+
+    Args:
+        what: was tried, such as `creating harness-a-0123abcd`.
+        status: HTTP status.
+        body: the reply, parsed or not.
+    """
+    parsed = _parsed(body) if isinstance(body, bytes) else body
+    error = parsed.get("error", parsed) if isinstance(parsed, dict) else parsed
+    line = f"{what} failed: HTTP {status} {reason(error)}"
+    return Refused(f"{line}; {CREDENTIALS}" if status == 401 else line, status)
+
+
+def _parsed(body: bytes) -> object:
+    try:
+        return orjson.loads(body)
+    except ValueError:
+        return body.decode(errors="replace")

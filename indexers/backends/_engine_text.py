@@ -1,0 +1,68 @@
+"""BM25 queries, cut to the number of clauses that the server allows.
+
+A match query makes one clause of every token, repeated ones included, and a server refuses more
+than `indices.query.bool.max_clause_count` of them. Longer texts are cut after as many tokens, by
+the server's own analyzer; what is kept is scored as the server would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from indexers.backends._engine_errors import refusal
+from indexers.backends._engine_queries import text_body
+from indexers.types import HttpRequest, Transport
+
+LIMIT_PATH = "/_cluster/settings?include_defaults=true&filter_path=**.max_clause_count"
+DEFAULT_CLAUSES = 1024
+
+
+def text_bodies(
+    index: str, k: int, texts: Sequence[str], transport: Transport
+) -> list[bytes | None]:
+    """One body a query; None for blank texts."""
+    limit = clause_limit(ask(transport, "GET", LIMIT_PATH, b""))
+    return [
+        text_body(cut(index, text, limit, transport), k) if text.strip() else None
+        for text in map(valid, texts)
+    ]
+
+
+def clause_limit(settings: dict[str, Any]) -> int:
+    """The live limit: a transient setting wins over a persistent one over the default."""
+    for layer in ("transient", "persistent", "defaults"):
+        limits = settings.get(layer, {}).get("indices", {}).get("query", {}).get("bool", {})
+        if "max_clause_count" in limits:
+            return int(limits["max_clause_count"])
+    return DEFAULT_CLAUSES
+
+
+def cut(index: str, text: str, limit: int, transport: Transport) -> str:
+    """The text up to its `limit`-th token."""
+    if len(text) <= limit:  # a token has at least one character
+        return text
+    body = orjson.dumps({"field": "text", "text": text})
+    path = f"/{index}/_analyze?filter_path=tokens.end_offset"
+    tokens = ask(transport, "POST", path, body).get("tokens", [])
+    if len(tokens) <= limit:
+        return text
+    utf16 = text.encode("utf-16-le")  # Java counts characters in UTF-16
+    return utf16[: 2 * tokens[limit - 1]["end_offset"]].decode("utf-16-le")
+
+
+def ask(transport: Transport, method: str, path: str, body: bytes) -> dict[str, Any]:
+    """One request that must succeed."""
+    status, reply = transport(HttpRequest(method, path, body))
+    if status != 200:
+        raise refusal(f"{method} {path.partition('?')[0]}", status, reply)
+    parsed = orjson.loads(reply)
+    assert isinstance(parsed, dict)
+    return parsed
+
+
+def valid(text: str) -> str:
+    """Lone surrogates cannot be sent: they become question marks, as in the index."""
+    return text.encode(errors="replace").decode()

@@ -1,0 +1,592 @@
+"""What goes over the wire to an engine, byte for byte, and what is made of its replies."""
+
+from __future__ import annotations
+
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from indexers import atoms
+from indexers.backends import _engine_admin as admin
+from indexers.backends import _engine_bulk as bulk
+from indexers.backends._engine_errors import Refused, reason, refusal
+from indexers.backends._engine_fields import code_words, index_body, token_lists
+from indexers.backends._engine_http import address
+from indexers.backends._engine_queries import flat_bodies, lsh_bodies
+from indexers.backends._engine_search import EngineSearcher
+from indexers.backends._engine_text import clause_limit, text_bodies
+from indexers.backends.opensearch import OpenSearch
+from indexers.errors import BackendError, EngineUnavailable, SettingError
+from indexers.types import (
+    BackendConfig,
+    Documents,
+    Fingerprints,
+    HttpRequest,
+    IndexHandle,
+    IndexSpec,
+    Queries,
+    SearchParams,
+)
+
+URL = "http://127.0.0.1:1"
+LSH = IndexSpec("opensearch", "lsh", "simhash", 2, (6, 8), 128)
+FLAT = IndexSpec("opensearch", "flat", "simhash", bits=64)
+BM25 = IndexSpec("opensearch", "bm25")
+
+# Two documents, two tables. The first 8 bits of the keys are ab 01 and 00 ff, the first 6 bits
+# are those shifted by two: 2a 00 and 00 3f. Words are big-endian and signed.
+FINGERPRINTS = Fingerprints(
+    status=np.zeros(2, np.uint8),
+    codes=np.array(
+        [
+            [0x80, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2],
+            [0xFF] * 8 + [0x7F] + [0xFF] * 7,
+        ],
+        np.uint8,
+    ),
+    keys=np.array([[[0xABCDEF01, 0x01000000]], [[0x00FFFFFF, 0xFF000000]]], np.uint32),
+    atom="bit",
+)
+WORDS = [[-(2**63) + 1, 2], [-1, 2**63 - 1]]
+SCRIPT = (
+    "List w = params.words; return (int)params.bits"
+    " - Long.bitCount((long)doc['c0'].value ^ (long)w.get(0))"
+    " - Long.bitCount((long)doc['c1'].value ^ (long)w.get(1));"
+)
+COMMON = (
+    b'{"size":10,"_source":false,"stored_fields":"_none_","track_total_hits":false,'
+    b'"sort":[{"_score":"desc"},{"id":"asc"}],'
+)
+
+
+def documents(spec=LSH, ids=("a", "b"), texts=("", "")):
+    return Documents(list(ids), list(texts), None if spec.kind == "bm25" else FINGERPRINTS)
+
+
+def lines(spec, docs):
+    return [
+        line
+        for block in bulk.blocks(spec, docs, bulk.indexed_rows(spec, docs))
+        for line in block.lines
+    ]
+
+
+# ---- what is sent
+
+
+def test_index_body_of_lsh():
+    tokens = {"type": "keyword", "norms": False, "doc_values": False, "index_options": "docs"}
+    word = {"type": "long", "index": False, "doc_values": True}
+    assert index_body(LSH, "me", "2026-01-02T03:04:05Z", {"enabled": False}) == {
+        "settings": {
+            "index": {
+                "number_of_shards": 1,
+                "number_of_replicas": 0,
+                "auto_expand_replicas": False,
+                "refresh_interval": "-1",
+                "queries.cache.enabled": False,
+                "requests.cache.enable": False,
+                "translog.durability": "async",
+                "analyze.max_token_count": 1_000_000,
+            }
+        },
+        "mappings": {
+            "_meta": {"harness": {"owner": "me", "created": "2026-01-02T03:04:05Z"}},
+            "_source": {"enabled": False},
+            "dynamic": "strict",
+            "properties": {
+                "id": {"type": "keyword", "index": False, "doc_values": True},
+                "c0": word,
+                "c1": word,
+                "h6": tokens,
+                "h8": tokens,
+            },
+        },
+    }
+
+
+def test_index_body_of_flat_and_bm25():
+    def fields(spec):
+        return index_body(spec, "me", "now", {})["mappings"]["properties"]
+
+    assert list(fields(FLAT)) == ["id", "c0"]
+    assert fields(BM25)["text"] == {"type": "text", "analyzer": "standard"}
+    assert list(fields(BM25)) == ["id", "text"]
+
+
+def test_bulk_lines_of_lsh():
+    assert lines(LSH, documents()) == [
+        b'{"index":{}}\n{"id":"a","c0":-9223372036854775807,"c1":2,'
+        b'"h6":["0:2a","1:00"],"h8":["0:ab","1:00"]}\n',
+        b'{"index":{}}\n{"id":"b","c0":-1,"c1":9223372036854775807,'
+        b'"h6":["0:00","1:3f"],"h8":["0:01","1:ff"]}\n',
+    ]
+
+
+def test_bulk_lines_of_flat_and_bm25():
+    flat = IndexSpec("opensearch", "flat", "simhash", bits=128)
+    assert lines(flat, documents(flat, ids=('q"', "ü")))[1] == (
+        b'{"index":{}}\n{"id":"\xc3\xbc","c0":-1,"c1":9223372036854775807}\n'
+    )
+    assert lines(BM25, documents(BM25, texts=("", 'say "x"\n'))) == [
+        b'{"index":{}}\n{"id":"a","text":""}\n',
+        b'{"index":{}}\n{"id":"b","text":"say \\"x\\"\\n"}\n',
+    ]
+
+
+def test_only_ok_documents_are_sent():
+    status = np.array([1, 0], np.uint8)
+    part = Fingerprints(status, FINGERPRINTS.codes, FINGERPRINTS.keys, "bit")
+    made = lines(LSH, Documents(["a", "b"], ["", ""], part))
+    assert [line.partition(b",")[0] for line in made] == [b'{"index":{}}\n{"id":"b"']
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_tokens_are_those_of_the_contract(data):
+    atom = data.draw(st.sampled_from(["bit", "row"]))
+    length = data.draw(st.integers(1, 32 if atom == "bit" else 3))
+    tables, n = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 4))
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    words = 1 if atom == "bit" else 3
+    keys = rng.integers(0, 2**32, (tables, words, n), dtype=np.uint32)
+    values = atoms.prefix_values(keys, atom, length)
+    for row, made in enumerate(token_lists(keys, atom, length)):
+        assert orjson.loads(made.tobytes()) == [
+            atoms.token(table, int(values[table, row]), atom, length) for table in range(tables)
+        ]
+
+
+def test_code_words_are_padded_big_endian():
+    assert code_words(np.array([[0x01, 0x02]], np.uint8)).tolist() == [[0x0102 << 48]]
+    assert code_words(FINGERPRINTS.codes).tolist() == WORDS
+
+
+def test_lsh_body():
+    made = lsh_bodies(FINGERPRINTS, SearchParams(10, 2, 6))
+    assert made[0] == (
+        COMMON + b'"query":{"script_score":{"query":{"bool":{"filter":{"terms":'
+        b'{"h6":["0:2a","1:00"]}}}},"script":{"source":"' + SCRIPT.encode() + b'",'
+        b'"params":{"bits":128,"words":[-9223372036854775807,2]}}}}}'
+    )
+    assert orjson.loads(made[1])["query"]["script_score"]["script"]["params"]["words"] == WORDS[1]
+
+
+def test_fewer_tables_are_the_first_tokens():
+    body = lsh_bodies(FINGERPRINTS, SearchParams(10, 1, 8))[1]
+    assert b'{"terms":{"h8":["0:01"]}}' in body
+
+
+def test_flat_body():
+    assert flat_bodies(FINGERPRINTS, 10)[1] == (
+        COMMON
+        + b'"query":{"script_score":{"query":{"match_all":{}},"script":{"source":"'
+        + SCRIPT.encode()
+        + b'","params":{"bits":128,"words":[-1,9223372036854775807]}}}}}'
+    )
+
+
+class Script:
+    """A transport that answers from a list and keeps what it was sent."""
+
+    def __init__(self, *replies):
+        self.replies, self.sent = list(replies), []
+
+    def __call__(self, request):
+        self.sent.append(request)
+        return self.replies.pop(0)
+
+
+def test_bm25_body():
+    server = Script((200, b"{}"))
+    assert text_bodies("i", 10, ['red "shoes"', " \n"], server) == [
+        COMMON + b'"query":{"match":{"text":"red \\"shoes\\""}}}',
+        None,
+    ]
+    assert server.sent == [
+        HttpRequest(
+            "GET",
+            "/_cluster/settings?include_defaults=true&filter_path=**.max_clause_count",
+            b"",
+        )
+    ]
+
+
+def test_long_texts_are_cut_where_the_server_s_analyzer_says():
+    limit = orjson.dumps(
+        {"persistent": {"indices": {"query": {"bool": {"max_clause_count": "2"}}}}}
+    )
+    # an astral character counts two in Java: "😀a" ends at 3, "bb" at 6
+    tokens = orjson.dumps({"tokens": [{"end_offset": 3}, {"end_offset": 6}, {"end_offset": 9}]})
+    server = Script((200, limit), (200, tokens))
+    (body,) = text_bodies("i", 10, ["😀a bb cc"], server)
+    assert orjson.loads(body)["query"] == {"match": {"text": "😀a bb"}}
+    assert server.sent[1] == HttpRequest(
+        "POST",
+        "/i/_analyze?filter_path=tokens.end_offset",
+        '{"field":"text","text":"😀a bb cc"}'.encode(),
+    )
+
+
+def test_transient_limits_win():
+    def layer(n):
+        return {"indices": {"query": {"bool": {"max_clause_count": n}}}}
+
+    assert clause_limit({"defaults": layer("9"), "persistent": layer("8")}) == 8
+    assert clause_limit({"defaults": layer("9"), "transient": layer("7")}) == 7
+    assert clause_limit({}) == 1024
+
+
+def test_search_path():
+    searcher = EngineSearcher("i", [b"x", None], ["a"], Script(), lambda: None)
+    assert searcher.request(0) == HttpRequest(
+        "POST",
+        "/i/_search?allow_partial_search_results=false"
+        "&filter_path=timed_out,_shards.failed,_shards.failures.reason,hits.hits.sort",
+        b"x",
+    )
+    with pytest.raises(BackendError, match="query 1 has no fingerprint"):
+        searcher.request(1)
+    assert searcher.search(1).ordinals.tolist() == []
+
+
+# ---- what comes back
+
+
+def answered(status, body):
+    searcher = EngineSearcher("i", [b"x"], ["a", "b", "c"], Script((status, body)), lambda: None)
+    return searcher.search(0)
+
+
+def found(*pairs, **more):
+    hits = {"hits": [{"sort": list(pair)} for pair in pairs]}
+    return orjson.dumps({"timed_out": False, "_shards": {"failed": 0}, "hits": hits, **more})
+
+
+def test_hits_keep_the_engine_s_order():
+    hits = answered(200, found((128.0, "c"), (90.0, "a")))
+    assert (hits.ordinals.tolist(), hits.scores.tolist()) == ([2, 0], [128.0, 90.0])
+    assert (hits.ordinals.dtype, hits.scores.dtype) == (np.int32, np.float64)
+
+
+def test_no_hits():
+    assert answered(200, b'{"timed_out":false,"_shards":{"failed":0}}').ordinals.tolist() == []
+
+
+def test_a_repeated_id_is_dropped_and_counted():
+    hits = answered(200, found((9.0, "b"), (8.0, "a"), (7.0, "b")))
+    assert (hits.ordinals.tolist(), hits.scores.tolist(), hits.duplicates) == ([1, 0], [9, 8], 1)
+
+
+FAILED_SEARCH = {
+    "error": {
+        "type": "search_phase_execution_exception",
+        "reason": "all shards failed",
+        "failed_shards": [
+            {
+                "reason": {
+                    "type": "script_exception",
+                    "reason": "runtime error",
+                    "caused_by": {"type": "null_pointer_exception", "reason": "no\nword"},
+                }
+            }
+        ],
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "told"),
+    [
+        (200, found((1.0, "z")), "i answered with unknown document 'z'"),
+        (200, found(timed_out=True), "the engine ran out of time searching i"),
+        (500, orjson.dumps(FAILED_SEARCH), "HTTP 500 null_pointer_exception: no word"),
+        (502, b"<html>\nbad gateway", "HTTP 502 <html> bad gateway"),
+        (200, b"hello", "i gave no search reply, but 'hello'"),
+        (200, b"{}", "i gave no search reply, but '{}'"),
+        (
+            200,
+            found(
+                _shards={
+                    "failed": 1,
+                    "failures": [{"reason": {"type": "t", "reason": "why"}}],
+                }
+            ),
+            "searching i failed: t: why",
+        ),
+    ],
+)
+def test_a_bad_reply_is_one_line(status, body, told):
+    with pytest.raises(BackendError) as caught:
+        answered(status, body)
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_reasons_are_short_and_say_what_to_do():
+    blocked = {"type": "cluster_block_exception", "reason": "index [i] blocked"}
+    assert reason(blocked).startswith("cluster_block_exception: index [i] blocked; it is read-only")
+    assert len(reason({"type": "t", "reason": "x" * 9999})) == 300
+    assert reason("plain") == "plain"
+    assert "other credentials" in str(refusal("GET /", 401, b"Unauthorized"))
+
+
+# ---- bulk
+
+
+def statuses(*codes):
+    items = []
+    for code in codes:
+        error = {"error": {"type": "t", "reason": f"r{code}"}} if code >= 300 else {}
+        items.append({"index": {"status": code, **error}})
+    return {"items": items}
+
+
+def run_bulk(monkeypatch, *replies):
+    monkeypatch.setattr(bulk, "RETRY_AFTER_S", (0.0, 0.0))
+    sent, counts, left = [], [], list(replies)
+
+    def send(body):
+        sent.append(body)
+        reply = left.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    source = iter([bulk.Lines(["a", "b", "c"], [b"A\n", b"B\n", b"C\n"])])
+    try:
+        return bulk.Bulk(send).run(source, counts.append), counts, sent
+    except BackendError as error:
+        return error, counts, sent
+
+
+def test_bulk_sends_again_only_what_was_rejected(monkeypatch):
+    done, counts, sent = run_bulk(monkeypatch, statuses(201, 429, 201), statuses(201))
+    assert (done, counts, sent) == (3, [3], [b"A\nB\nC\n", b"B\n"])
+
+
+def test_bulk_sends_all_again_when_the_server_is_busy(monkeypatch):
+    done, _, sent = run_bulk(monkeypatch, Refused("busy", 429), statuses(201, 201, 201))
+    assert (done, sent) == (3, [b"A\nB\nC\n"] * 2)
+
+
+def test_bulk_gives_up_with_the_ids(monkeypatch):
+    error, counts, sent = run_bulk(monkeypatch, *[statuses(429, 201, 201)], *[statuses(429)] * 2)
+    assert str(error) == "1 document could not be indexed after 2 retries ('a'): t: r429"
+    assert (counts, len(sent)) == ([], 3)
+
+
+def test_bulk_names_the_ids_that_failed(monkeypatch):
+    error, counts, _ = run_bulk(monkeypatch, statuses(400, 201, 400))
+    assert str(error) == "2 documents could not be indexed ('a', 'c'): t: r400"
+    assert counts == []
+
+
+def test_bulk_reply_must_cover_all_documents(monkeypatch):
+    error, _, _ = run_bulk(monkeypatch, statuses(201))
+    assert str(error) == "the bulk reply has 1 items for 3 documents"
+
+
+def test_nothing_leaves_after_an_error():
+    started, release, sent = threading.Event(), threading.Event(), []
+
+    def send(body):
+        sent.append(body)
+        started.set()
+        release.wait(10)
+        return statuses(201)
+
+    def source():
+        yield bulk.Lines(["a"], [b"A\n"])
+        started.wait(10)
+        threading.Timer(0.1, release.set).start()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bulk.Bulk(send).run(source(), lambda _: None)
+    assert release.is_set()  # the bulk under way was waited for
+    assert sent == [b"A\n"]
+
+
+def test_large_blocks_are_cut(monkeypatch):
+    monkeypatch.setattr(bulk, "TARGET_BYTES", 5)
+    block = bulk.Lines(["a", "b", "c"], [b"xx\n", b"xx\n", b"xxxxxxxx\n"])
+    assert [part.ids for part in bulk.batches(iter([block]))] == [["a"], ["b"], ["c"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"), [("x" * 40_000, "has 40000 bytes"), ("\ud800", "is not valid Unicode")]
+)
+def test_ids_that_no_engine_holds(name, told):
+    with pytest.raises(BackendError, match=told):
+        lines(BM25, documents(BM25, ids=("a", name)))
+
+
+def test_fingerprints_must_fit():
+    with pytest.raises(BackendError, match="none given"):
+        lines(LSH, documents(BM25))
+    with pytest.raises(BackendError, match="128 bits given"):
+        lines(FLAT, documents(FLAT))
+
+
+# ---- addresses, names, settings
+
+
+def test_addresses():
+    assert address("opensearch", "http://h:92/es/").shown == "http://h:92/es"
+    secret = address("opensearch", "https://u:p%40w@[::1]:9200")
+    assert secret.shown == "https://***@[::1]:9200"
+    assert secret.credentials == ("u", "p@w")
+    assert secret.headers["Authorization"] == "Basic dTpwQHc="
+    assert (address("opensearch", "http://h").port, address("opensearch", "https://h").port) == (
+        80,
+        443,
+    )
+
+
+@pytest.mark.parametrize("url", ["ftp://h", "h:9200", "http://u:pa/ss@h", "http://h?x=pass@1", ""])
+def test_bad_addresses_never_show_a_password(url):
+    with pytest.raises(SettingError) as caught:
+        OpenSearch(BackendConfig(url=url))
+    assert "pa" not in str(caught.value).split("allowed")[0].replace("pass@1", "")
+    assert "http[s]://" in str(caught.value)
+
+
+@pytest.mark.parametrize("owner", ["", "Me", "a_b", "a*", "x" * 201])
+def test_bad_owners(owner):
+    with pytest.raises(SettingError, match="owner"):
+        OpenSearch(BackendConfig(url=URL, owner=owner))
+
+
+def test_names_of_ours():
+    name = admin.new_name("a")
+    assert admin.is_ours(name, "a")
+    assert not admin.is_ours(name, "b")
+    assert not admin.is_ours("harness-a-b-0123abcd", "a")
+    assert not admin.is_ours(name + "x", "a")
+
+
+@pytest.mark.parametrize(
+    ("spec", "params", "told"),
+    [
+        (IndexSpec("opensearch", "multihash"), SearchParams(10), "no multihash"),
+        (LSH, SearchParams(10, 2, 8, "signature"), "in process only"),
+        (LSH, SearchParams(10, 70_000, 8), "65536 terms"),
+        (FLAT, SearchParams(10_001), "10000 that an engine gives"),
+        (LSH, SearchParams(10, 2, 8), None),
+        (BM25, SearchParams(10), None),
+    ],
+)
+def test_impossible(spec, params, told):
+    why = OpenSearch.impossible(spec, params)
+    assert (why is None) if told is None else (told in str(why))
+
+
+@pytest.mark.parametrize(
+    ("params", "told"),
+    [
+        (SearchParams(10, 3, 8), "num_tables 3: the index allows 1 to 2"),
+        (SearchParams(10, 2, 7), "hash_length 7: the index has 6, 8"),
+        (SearchParams(10, 2, 8, "signature"), "in process only"),
+    ],
+)
+def test_open_refuses_what_was_not_built(params, told):
+    backend = OpenSearch(BackendConfig(url=URL))
+    handle = IndexHandle(LSH, "i", 2, 1, 0.0)
+    with pytest.raises(SettingError, match=told):
+        backend.open(handle, params, Queries(["", ""], FINGERPRINTS), ["a", "b"], Script())
+
+
+def test_open_refuses_codes_of_another_width():
+    handle = IndexHandle(FLAT, "i", 2, 1, 0.0)
+    with pytest.raises(BackendError, match="codes of 128 bits and the index of 64"):
+        OpenSearch(BackendConfig(url=URL)).open(
+            handle, SearchParams(10), Queries(["", ""], FINGERPRINTS), ["a", "b"], Script()
+        )
+
+
+# ---- servers that are not what they should be
+
+
+@pytest.fixture
+def serve():
+    """Starts a server that answers each path with (status, body); gives its URL."""
+    servers = []
+
+    def start(replies):
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                status, body = replies.get(self.path.partition("?")[0], (404, b"{}"))
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        servers.append(server)
+        return f"http://127.0.0.1:{server.server_port}"
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def root(**version):
+    return 200, orjson.dumps({"version": version})
+
+
+def check(url):
+    return OpenSearch(BackendConfig(url=url, timeout_s=5)).check()
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        ((200, b"<h1>It works!</h1>"), "is no OpenSearch: HTTP 200 answered '<h1>It works!</h1>'"),
+        ((404, b""), "HTTP 404"),
+        (root(number="9.4.3"), "Elasticsearch 9.4.3 answered"),
+        ((401, b"Unauthorized"), "other credentials"),
+    ],
+)
+def test_something_else_answers(serve, reply, told):
+    with pytest.raises(EngineUnavailable) as caught:
+        check(serve({"/": reply}))
+    assert told in str(caught.value)
+
+
+def healthy(status):
+    return {
+        "/": root(number="2.19.1", distribution="opensearch"),
+        "/_cluster/health": (200, orjson.dumps({"status": status, "number_of_data_nodes": 3})),
+        "/_cluster/settings": (200, b"{}"),
+    }
+
+
+def test_health(serve):
+    green = check(serve(healthy("green")))
+    assert (green.version, green.warnings) == ("2.19.1", ())
+    assert green.facts == {"flavour": "OpenSearch", "nodes": "3", "max_clause_count": "1024"}
+    assert "is yellow" in check(serve(healthy("yellow"))).warnings[0]
+    with pytest.raises(EngineUnavailable, match="is red"):
+        check(serve(healthy("red")))
+
+
+def test_unreachable_is_one_line_without_the_password():
+    for act in (check, lambda url: OpenSearch(BackendConfig(url=url)).sweep()):
+        with pytest.raises(EngineUnavailable) as caught:
+            act("http://me:secret@127.0.0.1:1")
+        told = str(caught.value)
+        assert told.startswith("no answer from http://***@127.0.0.1:1: ")
+        assert told.endswith("refused; is the server running?")
+        assert len(told) < 120

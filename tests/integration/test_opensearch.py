@@ -1,0 +1,393 @@
+"""The backend on a real node: answers against brute force, and every way to break a build."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pytest
+import urllib3
+
+from indexers import registry
+from indexers.backends import _engine_bulk as bulk
+from indexers.backends.opensearch import OpenSearch
+from indexers.errors import BackendError, EngineUnavailable
+from indexers.types import (
+    BackendConfig,
+    Documents,
+    Fingerprints,
+    IndexHandle,
+    IndexSpec,
+    Queries,
+    SearchParams,
+)
+
+pytestmark = pytest.mark.engine
+SCRIPT = Path(__file__).parents[1] / "engines" / "opensearch.py"
+OWNER = f"test-{os.getpid()}"
+N, TABLES = 300, 6
+
+
+class Node:
+    """Plain requests, past the backend."""
+
+    def __init__(self, url):
+        self.url, self.pool = url, urllib3.PoolManager()
+
+    def __call__(self, method, path, body=None):
+        headers = {"Content-Type": "application/json"}
+        reply = self.pool.request(
+            method, self.url + path, body=orjson.dumps(body) if body else None, headers=headers
+        )
+        return orjson.loads(reply.data or b"{}")
+
+    def indices(self, pattern="*"):
+        return sorted(
+            entry["index"] for entry in self("GET", f"/_cat/indices/{pattern}?format=json")
+        )
+
+
+def engine(*arguments):
+    return subprocess.run(
+        [sys.executable, str(SCRIPT), *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def node(opensearch_url):
+    return Node(opensearch_url)
+
+
+@pytest.fixture(scope="module")
+def own_node(opensearch_url):
+    """A second node for what would disturb others; the first fixture skips where none can be."""
+    del opensearch_url
+    port = str(free_port())
+    up = engine("up", "--port", port, "--heap", "512m")
+    if up.returncode == 3:
+        pytest.skip(up.stderr)
+    assert up.returncode == 0, up.stderr
+    yield Node(up.stdout.strip())
+    assert engine("down", "--port", port).returncode == 0
+
+
+def owned(node, timeout_s=30):
+    return OpenSearch(BackendConfig(url=node.url, owner=OWNER, timeout_s=timeout_s))
+
+
+@pytest.fixture
+def backend(node):
+    made = owned(node)
+    yield made
+    made.sweep()
+    assert node.indices(f"harness-{OWNER}-*") == []
+
+
+def fingerprints(n, atom="bit", bits=128, seed=1):
+    """Few different codes and keys, so that scores and tokens tie."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 256, (12, bits // 8), dtype=np.uint8)[rng.integers(0, 12, n)]
+    codes[:, 0] = rng.integers(0, 4, n)
+    words = 1 if atom == "bit" else 3
+    keys = rng.integers(0, 2**32 if atom == "bit" else 2, (TABLES, words, n), dtype=np.uint32)
+    status = (rng.random(n) < 0.1).astype(np.uint8)
+    return Fingerprints(status, codes, keys, atom)
+
+
+def identifiers(n):
+    """Ids in code point order, which is not UTF-16's."""
+    return sorted(["", "\uffee", "\U0001f600", 'quote"d', *(f"doc-{i}" for i in range(n - 4))])
+
+
+def documents(n=N, **more):
+    return Documents(identifiers(n), ["some text"] * n, fingerprints(n, **more))
+
+
+def prefix(made, table, row, length):
+    words = [int(word) for word in made.keys[table, :, row]]
+    if made.atom == "row":
+        return tuple(words[:length])
+    return "".join(f"{word:032b}" for word in words)[:length]
+
+
+def brute_force(docs, queries, query, k, num_tables=None, length=None):
+    """Ids aside, by the definition: (score falling, ordinal rising) over all or over candidates."""
+    asked = int.from_bytes(queries.codes[query].tobytes())
+    scored = []
+    for row in range(len(docs)):
+        meets = num_tables is None or any(
+            prefix(docs, t, row, length) == prefix(queries, t, query, length)
+            for t in range(num_tables)
+        )
+        if docs.status[row] == 0 and meets:
+            distance = (int.from_bytes(docs.codes[row].tobytes()) ^ asked).bit_count()
+            scored.append((-(docs.bits - distance), row))
+    best = sorted(scored)[:k]
+    return [row for _, row in best], [float(-score) for score, _ in best]
+
+
+def build(backend, tmp_path, spec, docs, progress=lambda _: None):
+    return backend.build(spec, docs, tmp_path, progress)
+
+
+def lsh(bits=128, lengths=(3, 10)):
+    return IndexSpec("opensearch", "lsh", "any", TABLES, lengths, bits)
+
+
+# ---- answers
+
+
+@pytest.mark.parametrize(
+    ("atom", "bits", "lengths"), [("bit", 128, (2, 7)), ("row", 256, (1, 3)), ("bit", 64, (1, 32))]
+)
+def test_lsh_answers_are_brute_force(backend, tmp_path, atom, bits, lengths):
+    docs = documents(atom=atom, bits=bits)
+    asked = docs.fingerprints.take(np.arange(0, N, 11))
+    counted = []
+    handle = build(backend, tmp_path, lsh(bits, lengths), docs, counted.append)
+    ok = int((docs.fingerprints.status == 0).sum())
+    assert (handle.documents, sum(counted)) == (ok, ok)
+    assert handle.size_bytes > 0
+    for tables in (1, TABLES):
+        for length in lengths:
+            params = SearchParams(7, tables, length)
+            searcher = backend.open(handle, params, Queries([], asked), docs.ids)
+            for query in range(len(asked)):
+                hits = searcher.search(query)
+                rows, scores = brute_force(docs.fingerprints, asked, query, 7, tables, length)
+                if asked.status[query]:
+                    rows, scores = [], []
+                assert (hits.ordinals.tolist(), hits.scores.tolist()) == (rows, scores)
+            searcher.close()
+    backend.drop(handle)
+    backend.drop(handle)
+
+
+def test_flat_answers_are_brute_force(backend, tmp_path):
+    docs = documents()
+    spec = IndexSpec("opensearch", "flat", "any", bits=128)
+    handle = build(backend, tmp_path, spec, docs)
+    asked = docs.fingerprints.take(np.flatnonzero(docs.fingerprints.status == 0)[:20])
+    searcher = backend.open(handle, SearchParams(50), Queries([], asked), docs.ids)
+    for query in range(len(asked)):
+        hits = searcher.search(query)
+        rows, scores = brute_force(docs.fingerprints, asked, query, 50)
+        assert (hits.ordinals.tolist(), hits.scores.tolist()) == (rows, scores)
+    searcher.close()
+
+
+@pytest.mark.parametrize("atom", ["bit", "row"])
+def test_lsh_answers_are_those_of_tables(backend, tmp_path, atom):
+    docs = documents(atom=atom)
+    asked = fingerprints(40, atom, seed=2)
+    tables = registry.backend("tables")(BackendConfig())
+    local = tables.build(lsh(lengths=(1, 3)), docs, tmp_path)
+    remote = build(backend, tmp_path, lsh(lengths=(1, 3)), docs)
+    for params in (SearchParams(10, 2, 1), SearchParams(10, TABLES, 3)):
+        pair = [
+            each.open(handle, params, Queries([], asked), docs.ids)
+            for each, handle in ((tables, local), (backend, remote))
+        ]
+        for query in range(len(asked)):
+            one, other = (searcher.search(query) for searcher in pair)
+            assert one.ordinals.tolist() == other.ordinals.tolist()
+            assert one.scores.tolist() == other.scores.tolist()
+        for searcher in pair:
+            searcher.close()
+
+
+def test_small_words_and_full_range(backend, tmp_path):
+    """JSON gives small numbers as Java's Integer, large ones as Long."""
+    codes = np.zeros((4, 8), np.uint8)
+    codes[1, 7], codes[2], codes[3, 0] = 5, 255, 128
+    made = Fingerprints(np.zeros(4, np.uint8), codes, np.zeros((1, 1, 4), np.uint32), "bit")
+    spec = IndexSpec("opensearch", "flat", "any", bits=64)
+    handle = build(backend, tmp_path, spec, Documents(["a", "b", "c", "d"], [""] * 4, made))
+    searcher = backend.open(handle, SearchParams(4), Queries([], made), ["a", "b", "c", "d"])
+    assert searcher.search(1).scores.tolist() == [64, 62, 61, 2]
+    assert searcher.search(2).scores.tolist() == [64, 2, 1, 0]
+    searcher.close()
+
+
+def test_bm25(backend, tmp_path):
+    texts = ["red shoes", "red red hat", "blue hat", ""]
+    ids = ["a", "b", "c", "d"]
+    handle = build(backend, tmp_path, IndexSpec("opensearch", "bm25"), Documents(ids, texts, None))
+    assert handle.documents == 4
+    long = "hat " * 1500
+    searcher = backend.open(
+        handle, SearchParams(10), Queries(["red", "HAT", "", "green", long], None), ids
+    )
+    # term frequency beats, then the shorter text; "blue hat" is shorter than "red red hat"
+    answers = [searcher.search(query).ordinals.tolist() for query in range(5)]
+    assert answers == [[1, 0], [2, 1], [], [], [2, 1]]
+    searcher.close()
+
+
+def test_an_empty_index_has_no_answers(backend, tmp_path):
+    docs = documents()
+    docs.fingerprints.status[:] = 1
+    handle = build(backend, tmp_path, lsh(), docs)
+    asked = fingerprints(3)
+    asked.status[:] = 0
+    searcher = backend.open(handle, SearchParams(5, TABLES, 3), Queries([], asked), docs.ids)
+    assert searcher.search(0).ordinals.tolist() == []
+    assert handle.documents == 0
+    searcher.close()
+
+
+def test_what_is_built(backend, tmp_path, node):
+    handle = build(backend, tmp_path, lsh(), documents())
+    assert backend.segments(handle).count(":") == 2  # one segment
+    assert backend.segments(handle) == backend.segments(handle)
+    stored = node("GET", f"/{handle.location}/_settings")[handle.location]["settings"]["index"]
+    assert stored["queries"]["cache"]["enabled"] == "false"
+    assert stored["requests"]["cache"]["enable"] == "false"
+    hit = node("GET", f"/{handle.location}/_search?size=1")["hits"]["hits"][0]
+    assert "_source" not in hit
+
+
+# ---- bulk
+
+
+def test_refused_documents_are_named_and_nothing_stays(backend, tmp_path, node, monkeypatch):
+    original = bulk._tails
+
+    def spoiled(spec, made):
+        tails = original(spec, made)
+        tails[2] = tails[2].replace(b'"c0":', b'"unmapped":')
+        return tails
+
+    monkeypatch.setattr(bulk, "_tails", spoiled)
+    docs = documents()
+    third = docs.ids[int(np.flatnonzero(docs.fingerprints.status == 0)[2])]
+    with pytest.raises(BackendError) as caught:
+        build(backend, tmp_path, lsh(), docs)
+    told = str(caught.value)
+    assert told.startswith(f"1 document could not be indexed ({third!r}): ")
+    assert "strict_dynamic_mapping_exception" in told
+    assert node.indices(f"harness-{OWNER}-*") == []
+
+
+def test_ctrl_c_leaves_nothing(backend, tmp_path, node):
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build(backend, tmp_path, lsh(), documents(5000), interrupt)
+    time.sleep(0.5)  # a late bulk request would bring the index back
+    assert node.indices(f"harness-{OWNER}-*") == []
+
+
+# ---- indices of other people
+
+
+def test_other_people_s_indices_stay(backend, tmp_path, node):
+    meta = {"_meta": {"harness": {"owner": f"{OWNER}-b", "created": "now"}}}
+    theirs = [
+        f"harness-{OWNER}-0123abcd",
+        f"harness-{OWNER}-notours",
+        f"harness-{OWNER}-b-0123abcd",
+    ]
+    node("PUT", f"/{theirs[0]}", {"mappings": meta})
+    node("PUT", f"/{theirs[1]}", {"settings": {"number_of_replicas": 0}})
+    node("PUT", f"/{theirs[2]}", {"mappings": meta})
+    try:
+        handle = build(backend, tmp_path, lsh(), documents())
+        assert backend.sweep() == [handle.location]
+        assert node.indices(f"harness-{OWNER}-*") == sorted(theirs)
+        for name in theirs:
+            with pytest.raises(BackendError, match="is not removed"):
+                backend.drop(IndexHandle(lsh(), name, 0, 0, 0.0))
+        assert node.indices(f"harness-{OWNER}-*") == sorted(theirs)
+    finally:
+        for name in theirs:
+            node("DELETE", f"/{name}")
+
+
+# ---- a cluster in a bad state
+
+
+def test_yellow_is_a_warning_and_red_an_error(own_node, tmp_path):
+    backend = owned(own_node)
+    own_node("PUT", "/other", {"settings": {"number_of_replicas": 1}})
+    try:
+        assert "yellow" in backend.check().warnings[0]
+        backend.drop(build(backend, tmp_path, lsh(), documents()))
+        own_node("DELETE", "/other")
+        nowhere = {"index.routing.allocation.require._name": "nobody", "number_of_replicas": 0}
+        own_node("PUT", "/other?wait_for_active_shards=0", {"settings": nowhere})
+        with pytest.raises(EngineUnavailable, match="is red"):
+            backend.check()
+    finally:
+        own_node("DELETE", "/other")
+    assert backend.check().warnings == ()
+
+
+def test_an_index_that_never_becomes_green(own_node, tmp_path):
+    nowhere = {"persistent": {"cluster.routing.allocation.enable": "none"}}
+    own_node("PUT", "/_cluster/settings", nowhere)
+    try:
+        with pytest.raises(EngineUnavailable, match="did not become green in 1 s"):
+            build(owned(own_node, timeout_s=1), tmp_path, lsh(), documents())
+    finally:
+        nowhere["persistent"]["cluster.routing.allocation.enable"] = None
+        own_node("PUT", "/_cluster/settings", nowhere)
+    assert own_node.indices("harness-*") == []
+
+
+def test_a_read_only_cluster_says_so(own_node, tmp_path):
+    block = "cluster.blocks.read_only"
+    own_node("PUT", "/_cluster/settings", {"transient": {block: True}})
+    try:
+        with pytest.raises(BackendError) as caught:
+            build(owned(own_node), tmp_path, lsh(), documents())
+    finally:
+        own_node("PUT", "/_cluster/settings", {"transient": {block: None}})
+    assert "cluster_block_exception" in str(caught.value)
+    assert "it is read-only: free disk space" in str(caught.value)
+
+
+def test_an_index_that_turns_read_only_says_so(own_node, tmp_path):
+    def lock(_):
+        (name,) = own_node.indices("harness-*")
+        own_node("PUT", f"/{name}/_settings", {"index.blocks.write": True})
+
+    with pytest.raises(BackendError, match="read-only") as caught:
+        build(owned(own_node), tmp_path, lsh(), documents(9000), lock)
+    assert "documents could not be indexed" in str(caught.value)
+    assert own_node.indices("harness-*") == []
+
+
+def test_a_node_killed_during_bulk_and_brought_back(own_node, tmp_path):
+    backend, port = owned(own_node), own_node.url.rpartition(":")[2]
+    pid = int(engine("status", "--port", port).stdout.split()[2])
+    killed = []
+
+    def kill(_):
+        if not killed:
+            killed.append(pid)
+            os.kill(pid, signal.SIGKILL)
+
+    with pytest.raises(EngineUnavailable, match="no answer from"):
+        build(backend, tmp_path, lsh(), documents(9000), kill)
+    with pytest.raises(EngineUnavailable, match="is the server running"):
+        backend.sweep()
+    assert engine("status", "--port", port).returncode == 1
+    again = engine("up", "--port", port, "--heap", "512m", "--keep")
+    assert again.returncode == 0, again.stderr
+    assert len(backend.sweep()) == 1
+    assert backend.sweep() == []

@@ -73,6 +73,29 @@ def tune(
     context.exit(outcome.exit_code)
 
 
+@cli.command()
+@click.option("--corpus", metavar="NAME", default="catalogue", help="As for tune.")
+@click.option("--fields", metavar="A,B", help="As for tune.")
+@click.option("--min-similarity", metavar="J", type=float, default=0.5, help="In (0, 1] (0.5).")
+def truth(corpus: str, fields: str | None, min_similarity: float) -> None:
+    """Print the pairs at or above an exact Jaccard, beside their labels.
+
+    Tab-separated query, document, similarity and label; a judged pair below the minimum has no
+    similarity.
+    """
+    from harness.collection import source
+    from harness.collection.pairs import judged_pairs
+
+    joined = None if fields is None else tuple(part.strip() for part in fields.split(","))
+    pairs = judged_pairs(source.open_corpus(corpus, joined), min_similarity)
+    first = next(pairs, None)  # faults come before anything is printed
+    click.echo("query-id\tcorpus-id\tjaccard\tlabel")
+    for pair in () if first is None else (first, *pairs):
+        similarity = "" if pair.similarity is None else f"{pair.similarity:.6f}"
+        label = "" if pair.label is None else f"{pair.label:g}"
+        click.echo(f"{pair.query_id}\t{pair.document_id}\t{similarity}\t{label}")
+
+
 def _command() -> str:
     return shlex.join(["harness", *sys.argv[1:]])
 

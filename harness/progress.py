@@ -58,15 +58,17 @@ class Progress:
             return
         self._trials.set_postfix_str(label, refresh=False)
         self._trials.update(1)
-        self._done += 1
         now = time.monotonic()
+        if self._done == self._before:  # what came before the first trial does not recur
+            self._started = now
+        self._done += 1
         last = self._done == self._total
         if not self._terminal and (now - self._said > PLAIN_EVERY_S or last):
             self._said = now
             self.say(f"{self._done}/{self._total} trials{self._eta(now)}")
 
     def _eta(self, now: float) -> str:
-        measured = self._done - self._before
+        measured = self._done - self._before - 1
         if self._done >= self._total or measured <= 0:
             return ""
         left_s = (now - self._started) / measured * (self._total - self._done)

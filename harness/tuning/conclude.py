@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +22,7 @@ from harness.tuning.summary import Facts, Goal, best_reference, objective_of, su
 from harness.tuning.trial import Summary, Trial
 
 OK, BROKEN, INFEASIBLE = 0, 1, 3
+MOST_REMARKS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ def _context(
         notes=(
             *(f"{name}: {line}" for name, info in backends.items() for line in info["warnings"]),
             *(f"{name} may hold an index of this study: it was away" for name in standing),
-            *_remarks(store),
+            *_remarks(store.trials().values()),
         ),
         latency_note=(
             "Load generator and index ran on the same machine and shared its cores, "
@@ -167,12 +169,17 @@ def _null_ms(store: Store) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _remarks(store: Store) -> list[str]:
-    counted: dict[str, int] = {}
-    for trial in store.trials().values():
-        for line in trial.remarks:
-            counted[line] = counted.get(line, 0) + 1
-    return [f"{line} ({count} trials)" for line, count in sorted(counted.items())][:20]
+def _remarks(trials: Iterable[Trial]) -> list[str]:
+    rows = list(trials)
+    counted = Counter(line for trial in rows for line in trial.remarks)
+    lines = [f"{line} ({count} trials)" for line, count in sorted(counted.items())]
+    short = [trial.short for trial in rows if trial.short]
+    if short:
+        lines.append(
+            f"in {len(short)} trials some queries got fewer answers than asked for, at most "
+            f"{max(short)} queries in one: their buckets hold too few documents"
+        )
+    return lines[:MOST_REMARKS]
 
 
 def _loss(config: StudyConfig, summary: Summary) -> list[LossSplit]:

@@ -73,6 +73,7 @@ def measured_trial(
             "latency": statistics(null.latency_ms),
             "service": statistics(null.service_ms),
         },
+        short=result.short,
         remarks=_remarks(result),
     )
     samples: dict[str, NDArray[Any]] = {
@@ -128,6 +129,4 @@ def _remarks(result: LoadResult) -> tuple[str, ...]:
     remarks = [f"failed request: {text}" for text in result.error_texts]
     if result.duplicates:
         remarks.append(f"{result.duplicates} answers came twice in one reply and were dropped")
-    if result.short:
-        remarks.append(f"{result.short} queries got fewer answers than asked for")
     return tuple(remarks)

@@ -64,7 +64,8 @@ class Trial:
             it is known.
         null_ms: the null backend's statistics at the same rate: "latency" and "service",
             each statistic -> ms.
-        remarks: what else was seen, one line each: error texts, duplicates, short answers.
+        short: queries that got fewer answers than asked for.
+        remarks: what else was seen, one line each: error texts, duplicate answers.
     """
 
     key: str
@@ -87,6 +88,7 @@ class Trial:
     index_bytes: int | None = None
     flags: tuple[str, ...] = ()
     null_ms: dict[str, dict[str, float | None]] = field(default_factory=dict)
+    short: int = 0
     remarks: tuple[str, ...] = ()
 
 

@@ -1,0 +1,89 @@
+"""A study file holds what was put in, alone, and is refused when it is damaged."""
+
+import multiprocessing
+
+import numpy as np
+import pytest
+
+from harness.tuning.store import open_study
+from harness.tuning.trial import Setting, Trial
+from indexers.errors import HarnessError, StudyError
+
+ROW = Trial(
+    key="0" * 16,
+    setting=Setting("minhash", "tables", "lsh", 5, 2, 1024, "code", 3),
+    baseline=False,
+    status="ok",
+    quality={"nDCG@10": 0.1 + 0.2, "R@10": None},
+    measure_n={"nDCG@10": 7},
+    latency_ms={"p99": 1.25, "max": None, "n": 3},
+    upper_ms={"p99": None},
+    flags=("cold", "errors"),
+    null_ms={"latency": {"p99": 0.5}},
+    remarks=("failed request: é",),
+)
+
+
+def test_rows_and_samples_come_back_to_the_last_digit(tmp_path):
+    latency = np.array([0.1, np.inf, 3.0])
+    query = np.array([2, 0, 1], dtype=np.int32)
+    samples = {"latency_ms": latency, "service_ms": latency, "query": query, "answers": query}
+    with open_study(tmp_path / "s") as store:
+        store.put(ROW, samples)
+        store.put_meta("fact", {"b": [1, None]})
+    with open_study(tmp_path / "s") as store:
+        assert store.trials() == {ROW.key: ROW}
+        assert store.meta("fact") == {"b": [1, None]}
+        assert store.meta("other") is None
+        stored, rows = store.latencies(ROW.key)
+    assert stored.tolist() == latency.tolist()
+    assert rows.tolist() == query.tolist()
+
+
+def test_nothing_is_left_of_a_study_that_ended_before_its_first_row(tmp_path):
+    with pytest.raises(HarnessError), open_study(tmp_path / "s"):
+        raise HarnessError("bad corpus")
+    assert not (tmp_path / "s").exists()
+
+
+def test_rows_stay_when_a_later_run_ends_in_an_error(tmp_path):
+    with open_study(tmp_path / "s") as store:
+        store.put(ROW)
+    with pytest.raises(HarnessError), open_study(tmp_path / "s"):
+        raise HarnessError("engine gone")
+    with open_study(tmp_path / "s") as store:
+        assert list(store.trials()) == [ROW.key]
+
+
+def test_a_damaged_file_is_refused_and_replaced_on_request(tmp_path):
+    (tmp_path / "study.sqlite").write_bytes(b"not a database" * 100)
+    with pytest.raises(StudyError, match="damaged.*--fresh"), open_study(tmp_path):
+        pass
+    with open_study(tmp_path, replace_damaged=True) as store:
+        assert store.trials() == {}
+
+
+def _hold(folder, held, done):
+    with open_study(folder):
+        held.set()
+        done.wait(20)
+
+
+def test_two_runs_do_not_share_a_study(tmp_path):
+    spawn = multiprocessing.get_context("spawn")
+    held, done = spawn.Event(), spawn.Event()
+    other = spawn.Process(target=_hold, args=(tmp_path, held, done))
+    other.start()
+    try:
+        assert held.wait(20)
+        with pytest.raises(StudyError, match="in use"), open_study(tmp_path):
+            pass
+    finally:
+        done.set()
+        other.join(20)
+
+
+def test_a_folder_that_cannot_be_made_is_one_clear_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StudyError, match="--out"), open_study(tmp_path / "file" / "s"):
+        pass

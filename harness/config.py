@@ -150,9 +150,9 @@ class StudyConfig(BaseModel):
     def _size_problems(self, name: Literal["num_tables", "hash_length"]) -> list[str]:
         given: dict[str, tuple[int, ...]] = getattr(self, name)
         problems = [
-            f"{name}: {key!r} is not a family of this study ({', '.join(self.family)})"
+            f"{name}: {key!r} is not a family; choose from {', '.join(family_names())}"
             for key in given
-            if key != ALL and key not in self.family
+            if key != ALL and key not in family_names()
         ]
         for family_name in self.family:
             limit = getattr(family(family_name), f"max_{name}")

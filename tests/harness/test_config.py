@@ -6,6 +6,11 @@ from harness.config import study_config
 from indexers.errors import SettingError
 
 
+@pytest.fixture(autouse=True)
+def _no_server(monkeypatch):
+    monkeypatch.delenv("HARNESS_OPENSEARCH_URL", raising=False)
+
+
 def problems(flags, config=None):
     with pytest.raises(SettingError) as caught:
         study_config(flags, config)
@@ -60,7 +65,7 @@ def test_flags_win_over_yaml_and_yaml_over_the_environment(tmp_path, monkeypatch
         ({"sla_ms": "1", "num_tables": ("65",)}, "takes 1 to 64, not 65"),
         ({"sla_ms": "1", "hash_length": ("33",)}, "simhash takes 1 to 32, not 33"),
         ({"sla_ms": "1", "hash_length": ("minhash=65",)}, "minhash takes 1 to 64, not 65"),
-        ({"sla_ms": "1", "hash_length": ("foo=4",)}, "'foo' is not a family"),
+        ({"sla_ms": "1", "hash_length": ("foo=4",)}, "'foo' is not a family; choose from"),
         ({"sla_ms": "1", "hash_length": ("",)}, "--hash-length"),
         ({"sla_ms": "1", "backend": "solr"}, "backend 'solr' is unknown: choose from"),
         ({"sla_ms": "1", "family": "md5"}, "family 'md5' is unknown: choose from"),

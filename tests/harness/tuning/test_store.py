@@ -57,7 +57,7 @@ def test_rows_stay_when_a_later_run_ends_in_an_error(tmp_path):
 
 def test_a_damaged_file_is_refused_and_replaced_on_request(tmp_path):
     (tmp_path / "study.sqlite").write_bytes(b"not a database" * 100)
-    with pytest.raises(StudyError, match="damaged.*--fresh"), open_study(tmp_path):
+    with pytest.raises(StudyError, match=r"damaged.*--fresh"), open_study(tmp_path):
         pass
     with open_study(tmp_path, replace_damaged=True) as store:
         assert store.trials() == {}

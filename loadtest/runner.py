@@ -17,7 +17,8 @@ from types import TracebackType
 from typing import IO
 
 from indexers import errors
-from indexers.errors import HarnessError, LoadError
+from indexers.backends._engine_http import address
+from indexers.errors import EngineUnavailable, HarnessError, LoadError
 from loadtest import messages, schedule
 from loadtest.messages import Calibrate, Failure, Measure
 from loadtest.profile import LoadProfile, LoadResult, Target
@@ -75,7 +76,11 @@ class LoadRunner:
             EngineUnavailable: the engine went away.
             BackendError: the index could not be opened, or every request failed.
         """
-        return self._order(Measure(target, profile), profile, len(target.runnable))
+        try:
+            return self._order(Measure(target, profile), profile, len(target.runnable))
+        except EngineUnavailable as error:
+            shown = address(target.handle.spec.backend, target.config.url).shown
+            raise EngineUnavailable(f"{shown}: {error}") from error
 
     def calibrate(self, remote: bool, profile: LoadProfile, *, k: int, queries: int) -> LoadResult:
         """Put the load on an index that answers at once, to see what the client itself can send.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import shutil
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from harness.tuning.plan import Planned
 from harness.tuning.space import NESTED, spec_of
 from indexers.errors import BackendError
 from indexers.types import Backend, Documents, IndexHandle, IndexSpec, Progress
+
+RETRY_S = 0.5
 
 
 def builds(trials: Sequence[Planned], build: str) -> Iterator[tuple[IndexSpec, list[Planned]]]:
@@ -54,13 +57,13 @@ class TemporaryIndexes:
     """Builds indexes and sees to it that each is removed, on success, error and Ctrl-C.
 
     Args:
-        note: told the backends that may hold an index of ours, whenever that changes, so that
-            a run after one that was killed knows where to look.
+        note: told the names of the servers that may hold an index of ours, whenever that
+            changes, so that a run after one that was killed knows where to look.
     """
 
     def __init__(self, note: Callable[[list[str]], None]) -> None:
         self._note = note
-        self._left: list[tuple[Backend, IndexHandle]] = []
+        self._doubtful: dict[str, Backend] = {}
 
     @contextmanager
     def built(
@@ -78,39 +81,45 @@ class TemporaryIndexes:
         """
         backend.check()
         folder.mkdir()
-        self._tell(backend)
+        known = backend.name in self._doubtful
+        self._doubt(backend)
         try:
             handle = backend.build(spec, documents, folder, progress)
             try:
                 yield handle
             finally:
-                with uninterrupted():
-                    self._drop(backend, handle)
+                with uninterrupted(), suppress(BackendError, OSError):
+                    backend.drop(handle)
+                    if not known:
+                        self._trust(backend)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-            self._tell()
 
-    def drop_left(self) -> list[str]:
-        """Try once more what could not be removed; names what still stands.
+    def sweep(self, patience_s: float) -> list[str]:
+        """Look again where something may be left; names the servers that are still away.
 
-        A server that went away may have come back by now.
+        Args:
+            patience_s: a server that went away is given this long to come back.
         """
-        with uninterrupted():
-            left, self._left = self._left, []
-            for backend, handle in left:
-                self._drop(backend, handle)
-        self._tell()
-        return [handle.location for _, handle in self._left]
+        end = time.monotonic() + patience_s
+        while True:
+            with uninterrupted():
+                for backend in list(self._doubtful.values()):
+                    with suppress(BackendError, OSError):
+                        backend.sweep()
+                        self._trust(backend)
+            if not self._doubtful or time.monotonic() >= end:
+                return sorted(self._doubtful)
+            time.sleep(RETRY_S)
 
-    def _tell(self, *building: Backend) -> None:
-        holders = [*(backend for backend, _ in self._left), *building]
-        self._note(sorted({backend.name for backend in holders if backend.remote}))
+    def _doubt(self, backend: Backend) -> None:
+        if backend.remote:
+            self._doubtful[backend.name] = backend
+            self._note(sorted(self._doubtful))
 
-    def _drop(self, backend: Backend, handle: IndexHandle) -> None:
-        try:
-            backend.drop(handle)
-        except (BackendError, OSError):
-            self._left.append((backend, handle))
+    def _trust(self, backend: Backend) -> None:
+        self._doubtful.pop(backend.name, None)
+        self._note(sorted(self._doubtful))
 
 
 @contextmanager

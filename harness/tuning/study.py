@@ -32,6 +32,9 @@ from indexers.types import Backend, BackendConfig, BackendInfo
 if TYPE_CHECKING:
     from harness.collection.types import Corpus
 
+PATIENCE_S = 15.0
+"""How long a finished study waits for a server that went away, to remove what is left there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Connected:
@@ -128,6 +131,7 @@ def _run(
         write_judgments(folder / "judgments.qrels", corpus.query_ids, corpus.ids, corpus.judgments)
     ids = work / "ids.json"
     save_ids(ids, corpus.ids)
+    patience_s = 0.0
     indexes = TemporaryIndexes(lambda backends: store.put_meta("standing", backends))
     try:
         with (
@@ -150,15 +154,16 @@ def _run(
                 work=work,
             )
             run(session, missing)
+            patience_s = PATIENCE_S
     finally:
-        _settle(indexes.drop_left(), progress)
+        _settle(indexes.sweep(patience_s), progress)
 
 
-def _settle(left: list[str], progress: Progress) -> None:
-    if left:
+def _settle(away: list[str], progress: Progress) -> None:
+    for name in away:
         progress.say(
-            f"could not remove {', '.join(left)}: the server is away; "
-            "run the same command once it is back, and it is removed first"
+            f"{name} is away and may still hold a temporary index: run the same command once "
+            "it is back, and it is removed first"
         )
 
 

@@ -1,17 +1,21 @@
-"""Runs `harness tune` as a person would: the installed command, in its own process."""
+"""Runs `harness tune` as a person would, and gives nodes that tests may disturb."""
 
 import contextlib
 import json
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import orjson
 import pytest
+import urllib3
 
+ENGINE_SCRIPT = Path(__file__).parents[1] / "engines" / "opensearch.py"
 COMMAND = Path(sys.executable).with_name("harness")
 QUICK = "burst_s: 0.1\nsamples: 300\nsla_ms: 100\n"
 
@@ -92,6 +96,81 @@ def end():
     return signal_and_wait
 
 
-def pytest_configure():
-    # a test that is interrupted must not leave its children without a parent
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+class Node:
+    """Plain requests to a node, past our own client."""
+
+    def __init__(self, url):
+        self.url, self.pool = url, urllib3.PoolManager()
+
+    def __call__(self, method, path, body=None):
+        headers = {"Content-Type": "application/json"}
+        reply = self.pool.request(
+            method, self.url + path, body=orjson.dumps(body) if body else None, headers=headers
+        )
+        return orjson.loads(reply.data or b"{}")
+
+    def indices(self, pattern="*"):
+        found = self("GET", f"/_cat/indices/{pattern}?format=json")
+        return sorted(entry["index"] for entry in found)
+
+
+class OwnNode(Node):
+    """A node that a test may kill and bring back with what it holds."""
+
+    def __init__(self):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = str(probe.getsockname()[1])
+        self.up()
+        super().__init__(f"http://127.0.0.1:{self.port}")
+
+    def up(self, *more):
+        done = _script("up", "--port", self.port, "--heap", "512m", *more)
+        if done.returncode == 3:
+            pytest.skip(done.stderr)
+        assert done.returncode == 0, done.stderr
+
+    def alive(self):
+        return _script("status", "--port", self.port).returncode == 0
+
+    def kill(self):
+        pid = int(_script("status", "--port", self.port).stdout.split()[2])
+        os.kill(pid, signal.SIGKILL)
+
+    def bring_back(self):
+        assert not self.alive()
+        self.up("--keep")
+
+    def down(self):
+        assert _script("down", "--port", self.port).returncode == 0
+
+
+def _script(*arguments):
+    return subprocess.run(
+        [sys.executable, str(ENGINE_SCRIPT), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="session")
+def node(opensearch_url):
+    """The shared node: tests leave it as they found it."""
+    return Node(opensearch_url)
+
+
+@pytest.fixture(scope="session")
+def _second_node(opensearch_url):
+    del opensearch_url  # skips where no node can be
+    made = OwnNode()
+    yield made
+    made.down()
+
+
+@pytest.fixture
+def own_node(_second_node):
+    """A second node for what would disturb others, running when the test starts."""
+    if not _second_node.alive():
+        _second_node.up("--keep")
+    return _second_node

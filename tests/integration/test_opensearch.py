@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 import os
-import signal
-import socket
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
-import orjson
 import pytest
-import urllib3
 
 from indexers import registry
 from indexers.backends import _engine_bulk as bulk
@@ -30,58 +23,8 @@ from indexers.types import (
 )
 
 pytestmark = pytest.mark.engine
-SCRIPT = Path(__file__).parents[1] / "engines" / "opensearch.py"
 OWNER = f"test-{os.getpid()}"
 N, TABLES = 300, 6
-
-
-class Node:
-    """Plain requests, past the backend."""
-
-    def __init__(self, url):
-        self.url, self.pool = url, urllib3.PoolManager()
-
-    def __call__(self, method, path, body=None):
-        headers = {"Content-Type": "application/json"}
-        reply = self.pool.request(
-            method, self.url + path, body=orjson.dumps(body) if body else None, headers=headers
-        )
-        return orjson.loads(reply.data or b"{}")
-
-    def indices(self, pattern="*"):
-        return sorted(
-            entry["index"] for entry in self("GET", f"/_cat/indices/{pattern}?format=json")
-        )
-
-
-def engine(*arguments):
-    return subprocess.run(
-        [sys.executable, str(SCRIPT), *arguments], capture_output=True, text=True, check=False
-    )
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-@pytest.fixture(scope="module")
-def node(opensearch_url):
-    return Node(opensearch_url)
-
-
-@pytest.fixture(scope="module")
-def own_node(opensearch_url):
-    """A second node for what would disturb others; the first fixture skips where none can be."""
-    del opensearch_url
-    port = str(free_port())
-    up = engine("up", "--port", port, "--heap", "512m")
-    if up.returncode == 3:
-        pytest.skip(up.stderr)
-    assert up.returncode == 0, up.stderr
-    yield Node(up.stdout.strip())
-    assert engine("down", "--port", port).returncode == 0
 
 
 def owned(node, timeout_s=30):
@@ -373,21 +316,18 @@ def test_an_index_that_turns_read_only_says_so(own_node, tmp_path):
 
 
 def test_a_node_killed_during_bulk_and_brought_back(own_node, tmp_path):
-    backend, port = owned(own_node), own_node.url.rpartition(":")[2]
-    pid = int(engine("status", "--port", port).stdout.split()[2])
+    backend = owned(own_node)
     killed = []
 
     def kill(_):
         if not killed:
-            killed.append(pid)
-            os.kill(pid, signal.SIGKILL)
+            killed.append(True)
+            own_node.kill()
 
     with pytest.raises(EngineUnavailable, match="no answer from"):
         build(backend, tmp_path, lsh(), documents(9000), kill)
     with pytest.raises(EngineUnavailable, match="is the server running"):
         backend.sweep()
-    assert engine("status", "--port", port).returncode == 1
-    again = engine("up", "--port", port, "--heap", "512m", "--keep")
-    assert again.returncode == 0, again.stderr
+    own_node.bring_back()
     assert len(backend.sweep()) == 1
     assert backend.sweep() == []

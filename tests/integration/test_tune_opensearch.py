@@ -1,0 +1,205 @@
+"""The main job on a real node: the answers of the tables in process, and every fault in between."""
+
+import gzip
+import json
+import signal
+import time
+
+import pytest
+
+pytestmark = pytest.mark.engine
+SIZES = (
+    *("--num-tables", "2,6", "--hash-length", "simhash=4,12", "--hash-length", "minhash=1,3"),
+    *("--rate", "300"),
+)
+SMALL = ("--corpus", "catalogue:300", *SIZES)
+OURS = "harness-*"
+
+
+def answers(folder, trial):
+    with gzip.open(folder / "runs" / f"{trial['key']}.run.gz", "rt") as file:
+        return [tuple(line.split()[:5]) for line in file]
+
+
+def lsh_answers(made, summary):
+    """(family, tables, length) -> backend -> the lines of its run."""
+    found = {}
+    for trial in summary["trials"]:
+        setting = trial["setting"]
+        if setting["kind"] == "lsh":
+            sizes = setting["family"], setting["num_tables"], setting["hash_length"]
+            found.setdefault(sizes, {})[setting["backend"]] = answers(made.folder, trial)
+    return found
+
+
+def test_real_text_gives_the_same_answers_in_process_and_in_the_engine(study, node, data_dir):
+    corpus = data_dir("debian-neardup")
+    made = study(
+        *("--corpus", corpus, "--fields", "text", "--backend", "tables,opensearch"),
+        *("--opensearch-url", node.url, "--num-tables", "5,20", "--rate", "200"),
+        *("--hash-length", "simhash=8,16", "--hash-length", "minhash=2,4"),
+    )
+    summary = made.summary()
+    assert summary["counts"] == {"trials": 19, "failed": 0, "impossible": 0}
+    found = lsh_answers(made, summary)
+    assert len(found) == 8
+    for sizes, by_backend in found.items():
+        assert by_backend["tables"] == by_backend["opensearch"], sizes
+        assert len(by_backend["tables"]) > 3000
+    for name in summary["trials"][0]["quality"]:
+        assert summary["pick"]["quality"][name] is not None, name
+    assert [r["name"] for r in summary["reference"]][-1] == "BM25 (opensearch)"
+    assert node.indices(OURS) == []
+
+
+def test_per_setting_indices_give_the_same_answers(study, node):
+    arguments = (*SMALL, "--backend", "opensearch", "--opensearch-url", node.url)
+    shared = study(*arguments, "--family", "minhash", out="shared")
+    single = study(*arguments, "--family", "minhash", "--build", "per-setting", out="single")
+    assert lsh_answers(shared, shared.summary()) == lsh_answers(single, single.summary())
+    assert node.indices(OURS) == []
+
+
+def test_ctrl_c_removes_the_index_and_the_study_goes_on(study, node, end):
+    made = study(*SMALL, "--backend", "opensearch", "--opensearch-url", node.url)
+    process = made.start()
+    made.wait_for_rows(process, 1)
+    assert len(node.indices(OURS)) == 1
+    code, errors = end(process, signal.SIGINT)
+    assert code == 130
+    assert "Traceback" not in errors
+    assert node.indices(OURS) == []
+    before = made.rows()
+    made.run()
+    assert {key: made.rows()[key] for key in before} == before
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next(study, node, end):
+    made = study(*SMALL, "--backend", "opensearch", "--opensearch-url", node.url)
+    process = made.start()
+    made.wait_for_rows(process, 1)
+    end(process, signal.SIGKILL)
+    assert len(node.indices(OURS)) == 1
+    _, errors = made.run()
+    assert "left behind by an earlier run" in errors
+    assert node.indices(OURS) == []
+
+
+def test_the_index_of_someone_else_is_never_touched(study, node):
+    mapping = {"mappings": {"_meta": {"harness": {"owner": "somebody-else"}}}}
+    node("PUT", "/harness-somebody-else-1", {**mapping, "settings": {"number_of_replicas": 0}})
+    try:
+        study(
+            *("--corpus", "catalogue:100", "--family", "simhash", "--backend", "opensearch"),
+            *("--num-tables", "2", "--hash-length", "4", "--opensearch-url", node.url),
+            *("--rate", "300"),
+        ).run()
+        assert node.indices(OURS) == ["harness-somebody-else-1"]
+    finally:
+        node("DELETE", "/harness-somebody-else-1")
+
+
+def test_a_node_that_dies_fails_its_trials_and_no_others(study, own_node):
+    made = study(*SMALL, "--backend", "opensearch,tables", "--opensearch-url", own_node.url)
+    process = made.start()
+    made.wait_for_rows(process, 2)
+    own_node.kill()
+    output, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert "Traceback" not in errors
+    summary = json.loads((made.folder / "summary.json").read_text())
+    by_status = {}
+    for trial in summary["trials"]:
+        by_status.setdefault((trial["setting"]["backend"], trial["status"]), []).append(trial)
+    assert len(by_status["tables", "ok"]) == 8
+    assert ("tables", "failed") not in by_status
+    assert len(by_status["opensearch", "ok"]) >= 2
+    for trial in by_status["opensearch", "failed"]:
+        assert own_node.url.removeprefix("http://") in trial["error"]
+        assert "\n" not in trial["error"]
+    assert summary["counts"]["failed"] == len(by_status["opensearch", "failed"])
+    assert output.strip().endswith("report.html")
+
+    finished = made.rows()
+    own_node.bring_back()
+    made.run()
+    assert own_node.indices(OURS) == []
+    assert {key: made.rows()[key] for key in finished} == finished
+    assert made.rows("failed") == {}
+    assert len(made.rows()) == len(summary["trials"])
+
+
+def test_a_node_that_comes_back_in_time_loses_no_later_trial(study, own_node):
+    made = study(*SMALL, "--backend", "opensearch", "--opensearch-url", own_node.url)
+    process = made.start()
+    made.wait_for_rows(process, 1)
+    own_node.kill()
+    own_node.bring_back()
+    process.communicate(timeout=120)
+    assert own_node.indices(OURS) == []
+    assert made.rows("failed")  # those of the index that was lost
+
+
+def test_a_backend_without_a_finished_trial_is_exit_code_1(study, own_node):
+    made = study(
+        *("--corpus", "catalogue:2000", *SIZES, "--backend", "opensearch"),
+        *("--opensearch-url", own_node.url),
+    )
+    process = made.start()
+    end = time.monotonic() + 60
+    while not own_node.indices(OURS):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    own_node.kill()
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 1, errors
+    assert made.rows() == {}
+    own_node.bring_back()
+    made.run()
+    assert own_node.indices(OURS) == []
+
+
+def test_a_read_only_cluster_fails_with_its_reason(study, own_node):
+    block = "cluster.blocks.read_only"
+    own_node("PUT", "/_cluster/settings", {"transient": {block: True}})
+    try:
+        made = study(*SMALL, "--backend", "opensearch,tables", "--opensearch-url", own_node.url)
+        summary = made.summary(expect=1)
+    finally:
+        own_node("PUT", "/_cluster/settings", {"transient": {block: None}})
+    failed = [t for t in summary["trials"] if t["setting"]["backend"] == "opensearch"]
+    assert all(t["status"] == "failed" for t in failed)
+    assert all("read" in t["error"] for t in failed)
+    assert summary["pick"]["setting"]["backend"] == "tables"
+
+
+def test_a_red_cluster_is_refused_and_a_yellow_one_is_told(study, own_node):
+    one = ("--corpus", "catalogue:100", "--family", "simhash", "--backend", "opensearch")
+    one += ("--num-tables", "2", "--hash-length", "4", "--rate", "300")
+    nowhere = {"index.routing.allocation.require._name": "nobody", "number_of_replicas": 0}
+    own_node("PUT", "/other?wait_for_active_shards=0", {"settings": nowhere})
+    try:
+        made = study(*one, "--opensearch-url", own_node.url, out="red")
+        _, errors = made.run(expect=2)
+        assert "red" in errors
+        assert not made.folder.exists()
+    finally:
+        own_node("DELETE", "/other")
+    own_node("PUT", "/other", {"settings": {"number_of_replicas": 1}})
+    try:
+        made = study(*one, "--opensearch-url", own_node.url, out="yellow")
+        made.run()
+        assert "yellow" in (made.folder / "report.md").read_text()
+    finally:
+        own_node("DELETE", "/other")
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9", "http://user:secret@127.0.0.1:9"])
+def test_an_unreachable_engine_is_one_line_before_anything_is_built(study, url):
+    made = study(*SMALL, "--backend", "opensearch", "--opensearch-url", url)
+    output, errors = made.run(expect=2)
+    assert output == ""
+    (line,) = errors.strip().splitlines()
+    assert "127.0.0.1:9" in line
+    assert "secret" not in line
+    assert not made.folder.exists()

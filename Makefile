@@ -30,8 +30,14 @@ types: $(DEV) ## Types, strictly
 imports: $(DEV) ## Import arrows
 	$(BIN)/lint-imports
 
+LOCK = printf 'hatchling\neditables\n' | $(BIN)/uv pip compile --quiet --upgrade --universal \
+  --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
+  pyproject.toml -
+
 lock: $(DEV) ## Lock the newest dependencies that pyproject.toml allows
-	$(BIN)/python tools/lock.py
+	$(BIN)/python -m pip install --quiet uv
+	$(LOCK) --output-file requirements.lock
+	$(LOCK) --extra test --extra dev --output-file requirements-dev.lock
 
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

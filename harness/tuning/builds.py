@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
 
@@ -72,9 +72,16 @@ class TemporaryIndexes:
         spec: IndexSpec,
         documents: Documents,
         folder: Path,
-        progress: Progress,
+        stage: AbstractContextManager[Progress],
     ) -> Iterator[IndexHandle]:
         """An index that is gone after the block.
+
+        Args:
+            backend: where it is built.
+            spec: what is built.
+            documents: what it holds.
+            folder: for its files in process; made here, and removed.
+            stage: held while it is built; counts the documents.
 
         Raises:
             BackendError: the backend is away, or the index could not be built.
@@ -84,7 +91,8 @@ class TemporaryIndexes:
         known = backend.name in self._doubtful
         self._doubt(backend)
         try:
-            handle = backend.build(spec, documents, folder, progress)
+            with stage as advance:
+                handle = backend.build(spec, documents, folder, advance)
             try:
                 yield handle
             finally:

@@ -142,16 +142,13 @@ def _run_build(
     title = f"building {spec.backend} {spec.kind} {spec.family or ''}".rstrip()
     left = list(trials)
     try:
-        with (
-            session.progress.stage(title, len(session.corpus.ids)) as advance,
-            session.indexes.built(
-                backend,
-                spec,
-                _documents(prepared.encoded.documents, trials),
-                prepared.encoded.folder / "index",
-                advance,
-            ) as handle,
-        ):
+        with session.indexes.built(
+            backend,
+            spec,
+            _documents(prepared.encoded.documents, trials),
+            prepared.encoded.folder / "index",
+            session.progress.stage(title, len(session.corpus.ids)),
+        ) as handle:
             while left:
                 _run_trial(session, left[0], handle, prepared)
                 left.pop(0)

@@ -50,6 +50,13 @@ def similarity_reference(neighbours: Neighbours, truth: Truth) -> ReferenceRow:
     return _row(name, score_nearest(neighbours.nearest, truth))
 
 
+def text_reference(corpus: Corpus, truth: Truth) -> ReferenceRow:
+    """Ranking by BM25 in process, for studies without an engine to ask."""
+    from harness.collection import bm25
+
+    return _row("BM25 (in process)", score_nearest(bm25.nearest(corpus, k=truth.cutoff), truth))
+
+
 def code_nearest(encoded: Encoded, corpus: Corpus, k: int) -> Nearest:
     """The nearest documents by Hamming distance of the re-ranking code."""
     from indexers.similarity import hamming

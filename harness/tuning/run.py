@@ -23,8 +23,9 @@ from harness.tuning.references import (
     code_references,
     kth_by_code,
     similarity_reference,
+    text_reference,
 )
-from harness.tuning.space import params_of
+from harness.tuning.space import TEXT, params_of
 from harness.tuning.store import Store
 from harness.tuning.trial import Setting, Trial
 from indexers.errors import BackendError, LoadError
@@ -88,6 +89,8 @@ def run(session: Session, missing: Sequence[Planned]) -> None:
     """Measure these trials; each is stored as soon as it is done."""
     _calibrate(session, missing)
     _put_reference(session, similarity_reference(session.neighbours, session.truth))
+    if not any(p.point.setting.kind == TEXT for p in session.plan.trials):
+        _put_reference(session, text_reference(session.corpus, session.truth))
     for family_name, trials in groupby(missing, key=lambda p: p.point.setting.family):
         _run_family(session, family_name, list(trials))
 

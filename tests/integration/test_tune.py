@@ -63,6 +63,7 @@ def test_summary_is_as_specified(finished):
     # two families × (4 lsh + flat), and multihash of simhash where tables × length fit 128 bits
     assert summary["counts"] == {"trials": 14, "failed": 0, "impossible": 4}
     assert [r["name"] for r in summary["reference"]] == [
+        "BM25 (in process)",
         "exact jaccard",
         "minhash code, exact",
         "minhash signature, exact",

@@ -10,6 +10,7 @@ import numpy as np
 from harness.collection.types import Corpus, Neighbours
 from harness.measures.scores import Scores, Truth, prepare_truth, score_nearest
 from harness.tuning.encode import Encoded
+from harness.tuning.names import code_name, signature_name
 from indexers.types import F64, Fingerprints, Nearest, Status
 
 
@@ -90,12 +91,7 @@ def code_references(
         k=truth.cutoff,
         exclude=corpus.query_self,
     )
-    yield _row(f"{family} signature, exact", score_nearest(by_signature, truth))
-
-
-def code_name(family: str) -> str:
-    """Name of the reference row of exact search on a family's code."""
-    return f"{family} code, exact"
+    yield _row(signature_name(family), score_nearest(by_signature, truth))
 
 
 def kth_by_code(nearest: Nearest, encoded: Encoded) -> F64:

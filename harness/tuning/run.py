@@ -15,6 +15,7 @@ from harness.progress import Progress
 from harness.report.trec import write_run
 from harness.tuning.builds import TemporaryIndexes, builds
 from harness.tuning.encode import Encoded, encode, encode_texts
+from harness.tuning.names import label
 from harness.tuning.outcome import failed_trial, measured_trial
 from harness.tuning.plan import Plan, Planned, load_profile
 from harness.tuning.references import (
@@ -211,14 +212,6 @@ def _profile(session: Session, backend_name: str, queries: int) -> LoadProfile:
         return profile
     session.warmed.add(backend_name)
     return replace(profile, warmup_min=FIRST_WARMUP_REMOTE)
-
-
-def label(setting: Setting) -> str:
-    """A setting for people: `simhash tables lsh 20 × 12`."""
-    parts = [setting.family, setting.backend, setting.kind]
-    if setting.num_tables is not None:
-        parts.append(f"{setting.num_tables} × {setting.hash_length}")
-    return " ".join(part for part in parts if part)
 
 
 def _write_answers(session: Session, planned: Planned, answers: I32) -> None:

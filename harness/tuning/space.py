@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -41,14 +40,19 @@ class Space:
 def space(config: StudyConfig) -> Space:
     """Every point of the study in the order in which it is measured."""
     points: list[Point] = []
-    refused: Counter[str] = Counter()
+    refused: dict[str, list[str]] = {}
     for point in _all(config):
-        reason = _impossible(point.setting, config.cutoff)
+        setting = point.setting
+        reason = _impossible(setting, config.cutoff)
         if reason is None:
             points.append(point)
         else:
-            refused[reason] += 1
-    return Space(tuple(points), tuple(sorted(refused.items())))
+            place = f"{setting.family} as {setting.kind} on {setting.backend}"
+            refused.setdefault(place, []).append(reason)
+    impossible = (
+        (f"{place}, such as: {reasons[0]}", len(reasons)) for place, reasons in refused.items()
+    )
+    return Space(tuple(points), tuple(impossible))
 
 
 def spec_of(setting: Setting) -> IndexSpec:

@@ -153,6 +153,8 @@ def _run(
                 ids=ids,
                 work=work,
             )
+            relevance = session.truth.relevance
+            store.put_meta("relevant_from", relevance and relevance.relevant_from)
             run(session, missing)
             patience_s = PATIENCE_S
     finally:

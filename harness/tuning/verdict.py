@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from harness.tuning.names import name_of
 from harness.tuning.pick import Choice
 from harness.tuning.sla import Sla, feasible, stat_ms, upper_ms, violation
-from harness.tuning.trial import Setting, Trial
+from harness.tuning.trial import Trial
 
 USEFUL_SHARE = 0.5
 """A pick that keeps less of the reference's quality than this is called not useful."""
@@ -42,17 +43,6 @@ def verdict(
     if choice.pick.baseline:
         return f"No approximate setting meets the SLA, but a baseline does: {told}."
     return f"Use {told}."
-
-
-def name_of(setting: Setting) -> str:
-    """A setting for people: `simhash on tables (lsh, num_tables 20, hash_length 12)`."""
-    if setting.family is None:
-        return f"BM25 on {setting.backend}"
-    sizes = ""
-    if setting.num_tables is not None:
-        sizes = f", num_tables {setting.num_tables}, hash_length {setting.hash_length}"
-    rerank = ", rerank signature" if setting.rerank == "signature" else ""
-    return f"{setting.family} on {setting.backend} ({setting.kind}{sizes}{rerank})"
 
 
 def _told(trial: Trial, sla: Sla, objective: str) -> str:

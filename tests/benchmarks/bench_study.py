@@ -1,4 +1,4 @@
-"""The default study from start to pick, then the same command again. Run by hand on an idle machine.
+"""The default study from start to pick, then the same command again. Run by hand when idle.
 
 python tests/benchmarks/bench_study.py [arguments of harness tune]
 """

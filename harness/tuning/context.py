@@ -1,0 +1,172 @@
+"""What a report tells beside the summary: where, how, against what, and what to beware of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from harness import __version__
+from harness.config import StudyConfig
+from harness.report.model import LossSplit, ReportContext
+from harness.tuning.names import code_name, signature_name
+from harness.tuning.pick import Choice
+from harness.tuning.plan import Plan
+from harness.tuning.store import Store
+from harness.tuning.summary import best_reference
+from harness.tuning.trial import Summary, Trial
+from indexers.registry import backend
+
+MOST_REMARKS = 20
+
+
+def report_context(
+    config: StudyConfig, plan: Plan, store: Store, summary: Summary, choice: Choice, command: str
+) -> ReportContext:
+    """The context of this summary, from the study's rows and facts."""
+    objective = summary["objective"]
+    backends = store.meta("backends") or {}
+    versions = {name: info["version"] for name, info in backends.items() if info["version"]}
+    standing = store.meta("standing") or []
+    return ReportContext(
+        generated=datetime.now(UTC).isoformat(timespec="seconds"),
+        version=__version__,
+        command=command,
+        environment={**(store.meta("environment") or {}), **versions},
+        truth=_truth_lines(config, store),
+        load=_load_lines(config, store),
+        null_ms=_null_ms(store),
+        notes=(
+            *(f"{name}: {line}" for name, info in backends.items() for line in info["warnings"]),
+            *(f"{name} may hold an index of this study: it was away" for name in standing),
+            *_signature_notes(config, summary),
+            *_remarks(store.trials().values()),
+        ),
+        latency_note=_latency_note(config),
+        margin=_margin(choice, objective),
+        loss=tuple(_loss(config, summary)),
+        impossible=tuple(f"{count} × {reason}" for reason, count in plan.impossible),
+    )
+
+
+def _latency_note(config: StudyConfig) -> str:
+    """Whether load and index competed for one machine's cores."""
+    away = []
+    for name in config.backend:
+        if backend(name).remote:
+            host = urlsplit(str(getattr(config, f"{name}_url"))).hostname or ""
+            if host not in ("localhost", "::1") and not host.startswith("127."):
+                away.append(name)
+    if away:
+        return f"{', '.join(away)} ran on another machine: latencies include the network."
+    return (
+        "Load generator and index ran on the same machine and shared its cores, "
+        "so latencies include that competition."
+    )
+
+
+def _margin(choice: Choice, objective: str) -> float | None:
+    if choice.pick is None or choice.runner_up is None:
+        return None
+    ours, theirs = choice.pick.quality[objective], choice.runner_up.quality[objective]
+    return None if ours is None or theirs is None else ours - theirs
+
+
+def _truth_lines(config: StudyConfig, store: Store) -> tuple[str, ...]:
+    judged = store.meta("judged_pairs")
+    since = store.meta("relevant_from")
+    tied = {
+        name: row["tied_share"]
+        for name, row in (store.meta("references") or {}).items()
+        if row["tied_share"] is not None
+    }
+    return (
+        f"corpus: {store.meta('source')}",
+        "no judgments"
+        if judged is None
+        else f"judgments: {judged:,} judged pairs; binary measures count labels from {since:g}",
+        f"neighbours: exact Jaccard of character 3-gram shingles, the {config.cutoff} nearest "
+        "with their whole tie class",
+        "share of tied scores in the reference rankings, which are scored in expectation: "
+        + ", ".join(f"{name} {share:.0%}" for name, share in tied.items()),
+    )
+
+
+def _load_lines(config: StudyConfig, store: Store) -> dict[str, str]:
+    lines = {}
+    for name, profile in (store.meta("load") or {}).items():
+        lines[name] = (
+            f"open loop at {profile['rate_per_s']:g} requests/s, {profile['samples']:,} measured, "
+            f"then {profile['burst_s']:g} s closed loop with {profile['users']} users"
+        )
+    lines["seed"] = str(config.seed)
+    return lines
+
+
+def _null_ms(store: Store) -> dict[str, dict[str, Any]]:
+    found = {}
+    for trial in store.trials().values():
+        if trial.null_ms:
+            remote = backend(trial.setting.backend).remote
+            found["engines" if remote else "in process"] = trial.null_ms
+    return found
+
+
+def _remarks(trials: Iterable[Trial]) -> list[str]:
+    rows = list(trials)
+    counted = Counter(line for trial in rows for line in trial.remarks)
+    lines = [f"{line} ({count} trials)" for line, count in sorted(counted.items())]
+    short = [trial.short for trial in rows if trial.short]
+    if short:
+        lines.append(
+            f"in {len(short)} trials some queries got fewer answers than asked for, at most "
+            f"{max(short)} queries in one: their buckets hold too few documents"
+        )
+    return lines[:MOST_REMARKS]
+
+
+def _signature_notes(config: StudyConfig, summary: Summary) -> Iterator[str]:
+    """What re-ranking by the code loses against the signature that it is made from."""
+    objective = summary["objective"]
+    by_name = {row["name"]: row["quality"].get(objective) for row in summary["reference"]}
+    for family in config.family:
+        whole, code = by_name.get(signature_name(family)), by_name.get(code_name(family))
+        if whole is not None and code is not None and whole - code > config.tolerance:
+            yield (
+                f"{family}: ranking by the whole signature gives {objective} {whole:.3f}, by its "
+                f"code {code:.3f}; in process --rerank signature uses the former"
+            )
+
+
+def _loss(config: StudyConfig, summary: Summary) -> list[LossSplit]:
+    objective = summary["objective"]
+    by_name = {row["name"]: row["quality"].get(objective) for row in summary["reference"]}
+    reference = best_reference(
+        [row for row in summary["reference"] if row["name"].startswith("exact ")], objective
+    )
+    split: list[LossSplit] = []
+    for family in config.family:
+        code = by_name.get(code_name(family))
+        lsh = [
+            trial["quality"].get(objective)
+            for trial in summary["trials"]
+            if trial["setting"]["family"] == family and trial["setting"]["kind"] == "lsh"
+        ]
+        best = max((value for value in lsh if value is not None), default=None)
+        split.append(
+            {
+                "family": family,
+                "reference": reference,
+                "code_exact": code,
+                "best_lsh": best,
+                "hashing_loss": _less(reference, code),
+                "index_loss": _less(code, best),
+            }
+        )
+    return split
+
+
+def _less(whole: float | None, part: float | None) -> float | None:
+    return None if whole is None or part is None else whole - part

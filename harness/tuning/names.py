@@ -1,0 +1,34 @@
+"""Settings and reference rows by the names that people read."""
+
+from __future__ import annotations
+
+from harness.tuning.trial import Setting
+
+
+def name_of(setting: Setting) -> str:
+    """A setting for people: `simhash on tables (lsh, num_tables 20, hash_length 12)`."""
+    if setting.family is None:
+        return f"BM25 on {setting.backend}"
+    sizes = ""
+    if setting.num_tables is not None:
+        sizes = f", num_tables {setting.num_tables}, hash_length {setting.hash_length}"
+    rerank = ", rerank signature" if setting.rerank == "signature" else ""
+    return f"{setting.family} on {setting.backend} ({setting.kind}{sizes}{rerank})"
+
+
+def label(setting: Setting) -> str:
+    """A setting for people: `simhash tables lsh 20 × 12`."""
+    parts = [setting.family, setting.backend, setting.kind]
+    if setting.num_tables is not None:
+        parts.append(f"{setting.num_tables} × {setting.hash_length}")
+    return " ".join(part for part in parts if part)
+
+
+def code_name(family: str) -> str:
+    """Name of the reference row of exact search on a family's code."""
+    return f"{family} code, exact"
+
+
+def signature_name(family: str) -> str:
+    """Name of the reference row of exact search on the signature that a code is made from."""
+    return f"{family} signature, exact"

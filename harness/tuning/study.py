@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
-import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +14,7 @@ from harness.config import StudyConfig
 from harness.environment import environment
 from harness.progress import Progress, duration
 from harness.tuning.conclude import Outcome, conclude
+from harness.tuning.connect import Connected, connect, sweep_standing, tell_away
 from harness.tuning.plan import (
     Plan,
     Planned,
@@ -25,24 +24,13 @@ from harness.tuning.plan import (
     timeout_s,
 )
 from harness.tuning.store import Store, open_study
-from indexers.errors import BackendError, SettingError
-from indexers.registry import backend
-from indexers.types import Backend, BackendConfig, BackendInfo
+from indexers.errors import SettingError
 
 if TYPE_CHECKING:
     from harness.collection.types import Corpus
 
 PATIENCE_S = 15.0
 """How long a finished study waits for a server that went away, to remove what is left there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Connected:
-    """A backend that answered, with what it said of itself."""
-
-    backend: Backend
-    config: BackendConfig
-    info: BackendInfo
 
 
 def tune(config: StudyConfig, *, command: str, fresh: bool = False, progress: Progress) -> Outcome:
@@ -64,7 +52,7 @@ def tune(config: StudyConfig, *, command: str, fresh: bool = False, progress: Pr
     with open_study(plan.folder, replace_damaged=fresh) as store:
         stored = {} if fresh else store.trials()
         missing = plan.missing(stored, timeout_s(config))
-        _sweep_standing(config, plan, store, progress)
+        sweep_standing(config, plan, store, progress)
         if missing:
             _measure(config, plan, missing, store, fresh=fresh, progress=progress)
         return conclude(config, plan, store, command=command)
@@ -82,9 +70,12 @@ def _measure(
     """Look at everything before anything is built, then run."""
     corpus = source.open_corpus(config.corpus, config.fields, seed=config.seed)
     _check_cutoff(config, corpus)
-    connected = _connect(config, plan, missing)
+    connected = connect(config, plan, missing)
     if fresh:
         store.clear()
+    for name, one in connected.items():
+        for warning in one.info.warnings:
+            progress.say(f"{name}: {warning}")
     _announce(config, plan, missing, corpus, progress)
     _put_facts(store, config, corpus, connected)
     with _work_folder(plan.folder / ".work") as work:
@@ -158,28 +149,7 @@ def _run(
             run(session, missing)
             patience_s = PATIENCE_S
     finally:
-        _settle(indexes.sweep(patience_s), progress)
-
-
-def _settle(away: list[str], progress: Progress) -> None:
-    for name in away:
-        progress.say(
-            f"{name} is away and may still hold a temporary index: run the same command once "
-            "it is back, and it is removed first"
-        )
-
-
-def _sweep_standing(config: StudyConfig, plan: Plan, store: Store, progress: Progress) -> None:
-    """Remove what a run of this study that was killed, or whose server went away, left."""
-    left = []
-    for name in store.meta("standing") or []:
-        try:
-            for index in _backend(config, plan, name)[0].sweep():
-                progress.say(f"removed {index}, left behind by an earlier run")
-        except BackendError as error:
-            left.append(name)
-            progress.say(f"an earlier run may have left an index: {error}")
-    store.put_meta("standing", left)
+        tell_away(indexes.sweep(patience_s), progress)
 
 
 def _check_cutoff(config: StudyConfig, corpus: Corpus) -> None:
@@ -188,27 +158,6 @@ def _check_cutoff(config: StudyConfig, corpus: Corpus) -> None:
             f"cutoff {config.cutoff} is above the {len(corpus.ids)} documents of "
             f"{config.corpus}: choose --cutoff 1 to {len(corpus.ids)}"
         )
-
-
-def _connect(config: StudyConfig, plan: Plan, missing: Sequence[Planned]) -> dict[str, Connected]:
-    """Ask every backend that is still needed whether it is there."""
-    connected = {}
-    for name in dict.fromkeys(p.point.setting.backend for p in missing):
-        made, backend_config = _backend(config, plan, name)
-        connected[name] = Connected(made, backend_config, made.check())
-    return connected
-
-
-def _backend(config: StudyConfig, plan: Plan, name: str) -> tuple[Backend, BackendConfig]:
-    url = getattr(config, f"{name}_url", None)
-    backend_config = BackendConfig(url=url, owner=owner_tag(plan))
-    return backend(name)(backend_config), backend_config
-
-
-def owner_tag(plan: Plan) -> str:
-    """Marks what this study makes in this folder on this host, and nothing else's."""
-    place = f"{socket.gethostname()}:{plan.folder.resolve()}"
-    return f"{plan.name}-{hashlib.blake2b(place.encode(), digest_size=3).hexdigest()}"
 
 
 def _announce(

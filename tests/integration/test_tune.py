@@ -11,6 +11,11 @@ import ir_measures
 import pytest
 from ir_measures import P, R, Success, nDCG
 
+from harness.tuning.pick import choose
+from harness.tuning.sla import Sla
+from harness.tuning.store import open_study
+from loadtest.recorder import upper_bounds
+
 SMALL = (
     *("--corpus", "catalogue:300", "--num-tables", "2,6"),
     *("--hash-length", "simhash=4,12", "--hash-length", "minhash=1,3"),
@@ -301,3 +306,26 @@ def test_a_corpus_without_judgments_is_tuned_for_its_neighbours(study, folder):
     assert summary["pick"]["quality"]["nDCG@2"] is None
     assert summary["pick"]["measure_n"]["nDCG@2"] == 0
     assert summary["pick"]["quality"]["ANNRecall@2"] > 0
+
+
+def test_rows_and_pick_follow_from_the_recorded_latencies(finished):
+    made, summary = finished
+    recorded = {}
+    with open_study(made.folder) as store:
+        trials = list(store.trials().values())
+        recorded = {t.key: store.latencies(t.key) for t in trials}
+    for trial in trials:
+        latency_ms, query = recorded[trial.key]
+        assert len(latency_ms) == trial.samples == 300
+        ordered = sorted(latency_ms.tolist())
+        # nearest rank: the 297th of 300 is the smallest with 99 % at or below it
+        assert trial.latency_ms["p99"] == ordered[296]
+        assert trial.latency_ms["p50"] == ordered[149]
+        assert trial.latency_ms["max"] == ordered[-1]
+        assert trial.latency_ms["mean"] == pytest.approx(sum(ordered) / 300)
+        again = upper_bounds(latency_ms, query, seed=123)
+        assert again == trial.upper_ms
+        assert trial.latency_ms["p99"] <= again["p99"] <= ordered[-1]
+    choice = choose(trials, Sla(100.0), "nDCG@10", 0.005)
+    assert choice.pick.key == summary["pick"]["key"]
+    assert list(choice.front) == summary["front"]

@@ -12,7 +12,14 @@ from typing import Any, NoReturn
 import click
 
 from harness import __version__
-from indexers.errors import EngineUnavailable, HarnessError, InputError, SettingError
+from indexers.address import masked
+from indexers.errors import (
+    EngineUnavailable,
+    HarnessError,
+    InputError,
+    MissingPackage,
+    SettingError,
+)
 
 INTERRUPTED = 130
 USAGE = 2
@@ -97,7 +104,8 @@ def truth(corpus: str, fields: str | None, min_similarity: float) -> None:
 
 
 def _command() -> str:
-    return shlex.join(["harness", *sys.argv[1:]])
+    """The command line as it may be printed."""
+    return masked(shlex.join(["harness", *sys.argv[1:]]))
 
 
 def main() -> NoReturn:
@@ -109,12 +117,12 @@ def main() -> NoReturn:
     except click.ClickException as error:
         code = _tell(error.format_message(), USAGE)
     except (KeyboardInterrupt, click.Abort):
-        code = _tell("interrupted; the same command goes on where it stopped", INTERRUPTED)
+        code = _tell(_interrupted(), INTERRUPTED)
     except SettingError as error:
         for problem in error.problems:
             _tell(problem, USAGE)
         code = USAGE
-    except (InputError, EngineUnavailable) as error:
+    except (InputError, EngineUnavailable, MissingPackage) as error:
         code = _tell(str(error), USAGE)
     except HarnessError as error:
         code = _tell(str(error), BROKEN)
@@ -127,6 +135,14 @@ def main() -> NoReturn:
         what = f"{type(error).__name__}: {error}".splitlines()[0]
         code = _tell(f"internal error ({what}); HARNESS_DEBUG=1 shows where", BROKEN)
     sys.exit(code)
+
+
+def _interrupted() -> str:
+    if "tune" not in sys.argv[1:2]:
+        return "interrupted"
+    if "--fresh" in sys.argv:
+        return "interrupted; the same command without --fresh goes on where it stopped"
+    return "interrupted; the same command goes on where it stopped"
 
 
 def _as_interrupt(_number: int, _frame: object) -> None:

@@ -23,6 +23,7 @@ from pydantic import (
 )
 
 from harness.measures.names import parse_measure
+from indexers.address import address, masked
 from indexers.errors import SettingError
 from indexers.registry import backend_names, family, family_names
 
@@ -65,7 +66,7 @@ def _sizes(value: object) -> object:
 
 Number = Annotated[float, BeforeValidator(_no_bool)]
 Whole = Annotated[int, BeforeValidator(_no_bool)]
-Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_split), Field(min_length=1)]
 Sizes = Annotated[dict[str, tuple[Whole, ...]], BeforeValidator(_sizes)]
 
 
@@ -127,8 +128,11 @@ class StudyConfig(BaseModel):
     @field_validator("opensearch_url")
     @classmethod
     def _http(cls, value: str | None) -> str | None:
-        if value is not None and not value.startswith(("http://", "https://")):
-            raise ValueError("must start with http:// or https://")
+        if value is not None:
+            try:
+                address("opensearch", value)
+            except SettingError as error:
+                raise ValueError(str(error)) from None
         return value
 
     @model_validator(mode="after")
@@ -154,6 +158,7 @@ class StudyConfig(BaseModel):
             for key in given
             if key != ALL and key not in family_names()
         ]
+        problems += [f"{name}: give at least one size" for sizes in given.values() if not sizes]
         for family_name in self.family:
             limit = getattr(family(family_name), f"max_{name}")
             for size in given.get(family_name, given.get(ALL, ())):
@@ -216,6 +221,12 @@ def study_config(flags: Mapping[str, Any], config: Path | None = None) -> StudyC
     Raises:
         SettingError: with every problem found.
     """
+    given = str(flags.get("opensearch_url") or "")
+    if given != masked(given):
+        raise SettingError(
+            "--opensearch-url: a password on a command line can be read by others; put the whole "
+            "URL into HARNESS_OPENSEARCH_URL, or as opensearch_url into a --config file"
+        )
     values: dict[str, Any] = {}
     if url := os.environ.get("HARNESS_OPENSEARCH_URL"):
         values["opensearch_url"] = url

@@ -101,8 +101,9 @@ def upper_bounds(
     )
     bounds = [nearest_rank(np.sort(row), round(100 * confidence)) for row in drawn]
     told = dict(zip([*PERCENT, "mean"], map(finite, bounds), strict=True))
-    return {name: None if not _told(name, n) else value for name, value in told.items()}
+    return {name: value if tells(name, n) else None for name, value in told.items()}
 
 
-def _told(name: str, n: int) -> bool:
+def tells(name: str, n: int) -> bool:
+    """Whether n values can tell this statistic, `mean` or a percentile such as `p99`."""
     return name == "mean" or carries(PERCENT[name], n)

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import IO
 
 from indexers import errors
-from indexers.backends._engine_http import address
+from indexers.address import address
 from indexers.errors import EngineUnavailable, HarnessError, LoadError
 from loadtest import messages, schedule
 from loadtest.messages import Calibrate, Failure, Measure
@@ -79,6 +79,8 @@ class LoadRunner:
         try:
             return self._order(Measure(target, profile), profile, len(target.runnable))
         except EngineUnavailable as error:
+            if target.config.url is None:
+                raise
             shown = address(target.handle.spec.backend, target.config.url).shown
             raise EngineUnavailable(f"{shown}: {error}") from error
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from geventhttpclient import HTTPClient
 from geventhttpclient.response import HTTPParseError
 
-from indexers.backends._engine_http import address
+from indexers.address import address
 from indexers.types import HttpRequest
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
 from harness.collection.types import Corpus
-from indexers.types import F64, I32, Nearest
+from indexers.types import F64, I32, Nearest, Progress, no_progress
 
 K1, B = 1.2, 0.75
 """Parameters of Lucene's default, as search engines have them."""
@@ -19,7 +20,7 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-def nearest(corpus: Corpus, *, k: int) -> Nearest:
+def nearest(corpus: Corpus, *, k: int, progress: Progress = no_progress) -> Nearest:
     """The k best documents of each query with the whole tie class of the k-th.
 
     Scores are Lucene's variant of BM25 (Kamphuis et al., ECIR 2020), every word of the query
@@ -29,16 +30,18 @@ def nearest(corpus: Corpus, *, k: int) -> Nearest:
     Args:
         corpus: documents and queries.
         k: how many, at least 1.
+        progress: called with the number of queries done since the last call.
     """
     import bm25s
 
     index = bm25s.BM25(method="lucene", k1=K1, b=B, dtype="float64")
-    index.index([words(text) for text in corpus.texts], show_progress=False)
+    index.index(_tokens(corpus.texts), show_progress=False)
     rows = []
     for text, own in zip(corpus.query_texts, corpus.query_self, strict=True):
         known = index.get_tokens_ids(words(text))
         scores = np.asarray(index.get_scores_from_ids(known)) if known else np.zeros(0)
         rows.append(_best(scores, int(own), k))
+        progress(1)
     return Nearest(
         indptr=np.cumsum([0, *(len(documents) for documents, _, _ in rows)], dtype=np.int64),
         documents=np.concatenate([documents for documents, _, _ in rows]),
@@ -46,6 +49,13 @@ def nearest(corpus: Corpus, *, k: int) -> Nearest:
         kth=np.array([kth for _, _, kth in rows], dtype=np.float64),
         valid=np.array([bool(words(text)) for text in corpus.query_texts]),
     )
+
+
+def _tokens(texts: Sequence[str]) -> tuple[list[list[int]], dict[str, int]]:
+    """Word numbers of each text and the vocabulary: numbers are shared, words would not be."""
+    vocabulary: dict[str, int] = {}
+    ids = [[vocabulary.setdefault(w, len(vocabulary)) for w in words(text)] for text in texts]
+    return ids, vocabulary
 
 
 def _best(scores: F64, own: int, k: int) -> tuple[I32, F64, float]:

@@ -19,25 +19,31 @@ from indexers.types import Backend, Documents, IndexHandle, IndexSpec, Progress
 RETRY_S = 0.5
 
 
-def builds(trials: Sequence[Planned], build: str) -> Iterator[tuple[IndexSpec, list[Planned]]]:
-    """Trials by the index that serves them, in the order of measuring.
+def builds(
+    missing: Sequence[Planned], planned: Sequence[Planned], build: str
+) -> Iterator[tuple[IndexSpec, list[Planned]]]:
+    """Missing trials by the index that serves them, in the order of measuring.
 
     Args:
-        trials: of one family, grouped by backend and kind.
+        missing: trials of one family, grouped by backend and kind.
+        planned: all trials of the study; what is built depends on them, so that a resumed
+            study measures the same indexes as one that was not interrupted.
         build: `shared` gives nested kinds one index for all their settings; `per-setting`
             gives every setting its own.
     """
-
-    def place(planned: Planned) -> tuple[str, str]:
-        return planned.point.setting.backend, planned.point.setting.kind
-
-    for (_, kind), group in groupby(trials, key=place):
+    for place, group in groupby(missing, key=_place):
         members = list(group)
-        if kind == NESTED and build == "shared":
-            yield joint_spec([spec_of(p.point.setting) for p in members]), members
+        if place[-1] == NESTED and build == "shared":
+            served = [spec_of(p.point.setting) for p in planned if _place(p) == place]
+            yield joint_spec(served), members
             continue
         for spec, same in groupby(members, key=lambda p: spec_of(p.point.setting)):
             yield spec, list(same)
+
+
+def _place(planned: Planned) -> tuple[str | None, str, str]:
+    setting = planned.point.setting
+    return setting.family, setting.backend, setting.kind
 
 
 def joint_spec(specs: Sequence[IndexSpec]) -> IndexSpec:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import socket
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from harness.config import StudyConfig
 from harness.progress import Progress
-from harness.tuning.plan import Plan, Planned
+from harness.tuning.plan import Plan, Planned, server
 from harness.tuning.store import Store
-from indexers.errors import BackendError
+from indexers.errors import HarnessError, SettingError
 from indexers.registry import backend
 from indexers.types import Backend, BackendConfig, BackendInfo
 
@@ -51,23 +51,70 @@ def owner_tag(plan: Plan) -> str:
     return f"{plan.name}-{hashlib.blake2b(place.encode(), digest_size=3).hexdigest()}"
 
 
-def tell_away(away: list[str], progress: Progress) -> None:
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where an index of this folder's studies may still stand.
+
+    Attributes:
+        backend: its name.
+        server: where, without credentials.
+        owner: the tag that it carries.
+    """
+
+    backend: str
+    server: str
+    owner: str
+
+
+def note_standing(config: StudyConfig, plan: Plan, store: Store, backends: list[str]) -> None:
+    """Remember which servers may hold an index of this plan, in place of what was known of it."""
+    owner = owner_tag(plan)
+    others = [s for s in _standing(store) if s.owner != owner]
+    ours = [Standing(name, server(config, name) or "", owner) for name in backends]
+    store.put_meta("standing", [asdict(s) for s in (*others, *ours)])
+
+
+def sweep_standing(config: StudyConfig, store: Store, progress: Progress) -> None:
+    """Remove what runs in this folder that were killed, or whose server went away, left."""
+    left = []
+    for standing in _standing(store):
+        try:
+            for index in _owned(config, standing).sweep():
+                progress.say(f"removed {index}, left behind by an earlier run")
+        except HarnessError as error:
+            left.append(standing)
+            progress.say(
+                f"{standing.backend} at {standing.server} may hold an index of an earlier run: "
+                f"{error}"
+            )
+    store.put_meta("standing", [asdict(s) for s in left])
+
+
+def away(store: Store) -> list[str]:
+    """The servers that may still hold an index, for people."""
+    return [f"{s.backend} at {s.server}" for s in _standing(store)]
+
+
+def _standing(store: Store) -> list[Standing]:
+    return [Standing(**entry) for entry in store.meta("standing") or []]
+
+
+def _owned(config: StudyConfig, standing: Standing) -> Backend:
+    """The backend under the tag of an earlier run, if this command names the same server.
+
+    Raises:
+        HarnessError: it names another, or none.
+    """
+    url = getattr(config, f"{standing.backend}_url", None)
+    if url is None or server(config, standing.backend) != standing.server:
+        raise SettingError(f"name that server once more with --{standing.backend}-url")
+    return backend(standing.backend)(BackendConfig(url=url, owner=standing.owner))
+
+
+def tell_away(backends: list[str], progress: Progress) -> None:
     """Say which servers could not be looked at again, and what to do."""
-    for name in away:
+    for name in backends:
         progress.say(
             f"{name} is away and may still hold a temporary index: run the same command once "
             "it is back, and it is removed first"
         )
-
-
-def sweep_standing(config: StudyConfig, plan: Plan, store: Store, progress: Progress) -> None:
-    """Remove what a run of this study that was killed, or whose server went away, left."""
-    left = []
-    for name in store.meta("standing") or []:
-        try:
-            for index in _backend(config, plan, name)[0].sweep():
-                progress.say(f"removed {index}, left behind by an earlier run")
-        except BackendError as error:
-            left.append(name)
-            progress.say(f"an earlier run may have left an index: {error}")
-    store.put_meta("standing", left)

@@ -6,17 +6,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 from harness import __version__
 from harness.config import StudyConfig
 from harness.report.model import LossSplit, ReportContext
+from harness.tuning.connect import away
 from harness.tuning.names import code_name, signature_name
 from harness.tuning.pick import Choice
 from harness.tuning.plan import Plan
 from harness.tuning.store import Store
 from harness.tuning.summary import best_reference
 from harness.tuning.trial import Summary, Trial
+from indexers.address import address
 from indexers.registry import backend
 
 MOST_REMARKS = 20
@@ -29,7 +30,6 @@ def report_context(
     objective = summary["objective"]
     backends = store.meta("backends") or {}
     versions = {name: info["version"] for name, info in backends.items() if info["version"]}
-    standing = store.meta("standing") or []
     return ReportContext(
         generated=datetime.now(UTC).isoformat(timespec="seconds"),
         version=__version__,
@@ -40,7 +40,7 @@ def report_context(
         null_ms=_null_ms(store),
         notes=(
             *(f"{name}: {line}" for name, info in backends.items() for line in info["warnings"]),
-            *(f"{name} may hold an index of this study: it was away" for name in standing),
+            *(f"{place} was away and may hold a temporary index" for place in away(store)),
             *_signature_notes(config, summary),
             *_remarks(store.trials().values()),
         ),
@@ -56,7 +56,7 @@ def _latency_note(config: StudyConfig) -> str:
     away = []
     for name in config.backend:
         if backend(name).remote:
-            host = urlsplit(str(getattr(config, f"{name}_url"))).hostname or ""
+            host = address(name, getattr(config, f"{name}_url")).host
             if host not in ("localhost", "::1") and not host.startswith("127."):
                 away.append(name)
     if away:

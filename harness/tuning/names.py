@@ -24,6 +24,10 @@ def label(setting: Setting) -> str:
     return " ".join(part for part in parts if part)
 
 
+TEXT_REFERENCE = "BM25 (in process)"
+"""Name of the reference row of text search where no engine is asked."""
+
+
 def code_name(family: str) -> str:
     """Name of the reference row of exact search on a family's code."""
     return f"{family} code, exact"

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from harness.config import StudyConfig
 from harness.tuning.space import Point, space
 from harness.tuning.trial import Setting, Trial
+from indexers.address import address
 from indexers.registry import backend, family
 from loadtest.profile import LoadProfile
 
@@ -123,7 +123,7 @@ def _key(common: dict[str, object], config: StudyConfig, setting: Setting) -> st
         "rate_per_s": profile.rate_per_s,
         "samples": profile.samples,
         "burst_s": profile.burst_s,
-        "server": _server(config, setting.backend),
+        "server": server(config, setting.backend),
         # a shared build's size and latency depend on what else it carries
         "shared_with": _grid(config, setting) if config.build == "shared" else None,
     }
@@ -136,12 +136,12 @@ def _grid(config: StudyConfig, setting: Setting) -> list[tuple[int, ...]] | None
     return [config.sizes(name, setting.family) for name in ("num_tables", "hash_length")]
 
 
-def _server(config: StudyConfig, backend_name: str) -> str | None:
+def server(config: StudyConfig, backend_name: str) -> str | None:
     """Where a remote index lives, without credentials."""
     if not backend(backend_name).remote:
         return None
-    parts = urlsplit(str(getattr(config, f"{backend_name}_url")))
-    return f"{parts.hostname}:{parts.port}{parts.path}"
+    to = address(backend_name, getattr(config, f"{backend_name}_url"))
+    return f"{to.host}:{to.port}{to.path}"
 
 
 def _usable(trial: Trial | None, timeout_s: float) -> bool:

@@ -10,8 +10,8 @@ import numpy as np
 from harness.collection.types import Corpus, Neighbours
 from harness.measures.scores import Scores, Truth, prepare_truth, score_nearest
 from harness.tuning.encode import Encoded
-from harness.tuning.names import code_name, signature_name
-from indexers.types import F64, Fingerprints, Nearest, Status
+from harness.tuning.names import TEXT_REFERENCE, code_name, signature_name
+from indexers.types import F64, Fingerprints, Nearest, Progress, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,12 @@ def similarity_reference(neighbours: Neighbours, truth: Truth) -> ReferenceRow:
     return _row(name, score_nearest(neighbours.nearest, truth))
 
 
-def text_reference(corpus: Corpus, truth: Truth) -> ReferenceRow:
+def text_reference(corpus: Corpus, truth: Truth, progress: Progress) -> ReferenceRow:
     """Ranking by BM25 in process, for studies without an engine to ask."""
     from harness.collection import bm25
 
-    return _row("BM25 (in process)", score_nearest(bm25.nearest(corpus, k=truth.cutoff), truth))
+    nearest = bm25.nearest(corpus, k=truth.cutoff, progress=progress)
+    return _row(TEXT_REFERENCE, score_nearest(nearest, truth))
 
 
 def code_nearest(encoded: Encoded, corpus: Corpus, k: int) -> Nearest:

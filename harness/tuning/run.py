@@ -15,7 +15,7 @@ from harness.progress import Progress
 from harness.report.trec import write_run
 from harness.tuning.builds import TemporaryIndexes, builds
 from harness.tuning.encode import Encoded, encode, encode_texts
-from harness.tuning.names import label
+from harness.tuning.names import TEXT_REFERENCE, label
 from harness.tuning.outcome import failed_trial, measured_trial
 from harness.tuning.plan import Plan, Planned, load_profile
 from harness.tuning.references import (
@@ -28,7 +28,7 @@ from harness.tuning.references import (
 )
 from harness.tuning.space import TEXT, params_of
 from harness.tuning.store import Store
-from harness.tuning.trial import Setting, Trial
+from harness.tuning.trial import Trial
 from indexers.errors import BackendError, LoadError
 from indexers.registry import family
 from indexers.types import (
@@ -89,11 +89,18 @@ class Prepared:
 def run(session: Session, missing: Sequence[Planned]) -> None:
     """Measure these trials; each is stored as soon as it is done."""
     _calibrate(session, missing)
-    _put_reference(session, similarity_reference(session.neighbours, session.truth))
-    if not any(p.point.setting.kind == TEXT for p in session.plan.trials):
-        _put_reference(session, text_reference(session.corpus, session.truth))
+    _refer(session)
     for family_name, trials in groupby(missing, key=lambda p: p.point.setting.family):
         _run_family(session, family_name, list(trials))
+
+
+def _refer(session: Session) -> None:
+    """Rank by the similarity itself, and by BM25 where no engine of the study does."""
+    _put_reference(session, similarity_reference(session.neighbours, session.truth))
+    asks_engine = any(p.point.setting.kind == TEXT for p in session.plan.trials)
+    if not asks_engine and TEXT_REFERENCE not in (session.store.meta("references") or {}):
+        with session.progress.stage(TEXT_REFERENCE, len(session.corpus.query_ids)) as advance:
+            _put_reference(session, text_reference(session.corpus, session.truth, advance))
 
 
 def _calibrate(session: Session, missing: Sequence[Planned]) -> None:
@@ -112,17 +119,17 @@ def _run_family(session: Session, name: str | None, trials: list[Planned]) -> No
     folder = session.work / (name or "text")
     folder.mkdir()
     try:
-        prepared = _prepare(session, name, [p.point.setting for p in trials], folder)
-        for spec, served in builds(trials, session.config.build):
+        prepared = _prepare(session, name, folder)
+        for spec, served in builds(trials, session.plan.trials, session.config.build):
             _run_build(session, spec, served, prepared)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _prepare(
-    session: Session, name: str | None, settings: Sequence[Setting], folder: Path
-) -> Prepared:
+def _prepare(session: Session, name: str | None, folder: Path) -> Prepared:
+    """Fingerprint for every setting of the plan, whatever of it is missing."""
     corpus = session.corpus
+    settings = [p.point.setting for p in session.plan.trials if p.point.setting.family == name]
     if name is None:
         return Prepared(encode_texts(corpus, folder), None)
     size = TableSize(

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from harness.tuning.trial import Trial
+from loadtest.recorder import tells
 
 CLIENT_BOUND_SHARE = 0.2
 NOISY_RATIO = 2.0
@@ -30,15 +31,16 @@ def upper_ms(trial: Trial, sla: Sla) -> float:
 
 
 def null_ms(trial: Trial, kind: str, stat: str) -> float:
-    """What the client alone needs, in ms; 0 where it was not measured.
+    """What the client alone needs, in ms; 0 where it was not measured, infinite where it failed.
 
     Args:
         trial: carries the null backend's figures at its own rate.
         kind: `latency` or `service`.
         stat: the statistic.
     """
-    value = trial.null_ms.get(kind, {}).get(stat)
-    return 0.0 if value is None else value
+    if not trial.null_ms:
+        return 0.0
+    return _number(trial.null_ms[kind].get(stat))
 
 
 def feasible(trial: Trial, sla: Sla) -> bool:
@@ -56,7 +58,7 @@ def flags(trial: Trial, sla: Sla) -> tuple[str, ...]:
     if trial.status == "ok":
         if null_ms(trial, "latency", sla.stat) > CLIENT_BOUND_SHARE * sla.limit_ms:
             found.add("client-bound")
-        if trial.samples and not _carries(trial.samples, sla.stat):
+        if trial.samples and not tells(sla.stat, trial.samples):
             found.add("short-sample")
         if NOISY_RATIO * stat_ms(trial, sla) < upper_ms(trial, sla) < math.inf:
             found.add("noisy")
@@ -69,19 +71,13 @@ def violation(trial: Trial, sla: Sla) -> str:
         return trial.error or "not measured"
     if "saturated" in trial.flags:
         return "it could not keep up with the rate"
-    if not _carries(trial.samples, sla.stat):
+    if not tells(sla.stat, trial.samples):
         return f"{trial.samples} samples cannot bound a {sla.stat}"
     bound, stat = upper_ms(trial, sla), stat_ms(trial, sla)
     if math.isinf(stat):
         return f"too many requests failed for a {sla.stat}"
     shown = "unbounded" if math.isinf(bound) else f"{bound:.3g} ms"
     return f"{sla.stat} {stat:.3g} ms, upper bound {shown}, against {sla.limit_ms:g} ms"
-
-
-def _carries(samples: int, stat: str) -> bool:
-    """A statistic needs three samples beyond it, or its 95 % bound would be the maximum."""
-    needed = {"p99": 300, "p95": 60, "p90": 30, "p50": 6, "mean": 2}
-    return samples >= needed[stat]
 
 
 def _number(value: float | None) -> float:

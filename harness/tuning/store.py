@@ -99,9 +99,11 @@ class Store:
         return latency, np.frombuffer(zlib.decompress(row[1]), dtype="<i4")
 
     def clear(self) -> None:
-        """Forget every row and fact."""
-        self._db.executescript("DELETE FROM trials; DELETE FROM meta;")
-        self.put_meta("format", FORMAT)
+        """Forget every row and fact, but not what may still stand on servers."""
+        self._db.executescript(
+            "BEGIN; DELETE FROM trials; "
+            "DELETE FROM meta WHERE name NOT IN ('format', 'standing'); COMMIT;"
+        )
 
     def close(self) -> None:
         """Close the file."""
@@ -152,7 +154,8 @@ def open_study(folder: Path, *, replace_damaged: bool = False) -> Iterator[Store
         try:
             yield store
         except BaseException:
-            new = new and not store.trials()
+            # a note of what may still stand on a server is worth keeping
+            new = new and not store.trials() and not store.meta("standing")
             raise
         else:
             new = False

@@ -14,7 +14,13 @@ from harness.config import StudyConfig
 from harness.environment import environment
 from harness.progress import Progress, duration
 from harness.tuning.conclude import Outcome, conclude
-from harness.tuning.connect import Connected, connect, sweep_standing, tell_away
+from harness.tuning.connect import (
+    Connected,
+    connect,
+    note_standing,
+    sweep_standing,
+    tell_away,
+)
 from harness.tuning.plan import (
     Plan,
     Planned,
@@ -24,6 +30,7 @@ from harness.tuning.plan import (
     timeout_s,
 )
 from harness.tuning.store import Store, open_study
+from harness.tuning.summary import objective_of
 from indexers.errors import SettingError
 
 if TYPE_CHECKING:
@@ -49,10 +56,14 @@ def tune(config: StudyConfig, *, command: str, fresh: bool = False, progress: Pr
     """
     identity = source.identify(config.corpus, config.fields, seed=config.seed)
     plan = make_plan(config, identity.name, identity.content)
+    if not plan.trials:
+        reasons = "; ".join(reason for reason, _ in plan.impossible)
+        raise SettingError(f"no setting of this study exists: {reasons}")
     with open_study(plan.folder, replace_damaged=fresh) as store:
+        _check_folder(plan, store, fresh=fresh)
         stored = {} if fresh else store.trials()
         missing = plan.missing(stored, timeout_s(config))
-        sweep_standing(config, plan, store, progress)
+        sweep_standing(config, store, progress)
         if missing:
             _measure(config, plan, missing, store, fresh=fresh, progress=progress)
         return conclude(config, plan, store, command=command)
@@ -70,9 +81,13 @@ def _measure(
     """Look at everything before anything is built, then run."""
     corpus = source.open_corpus(config.corpus, config.fields, seed=config.seed)
     _check_cutoff(config, corpus)
+    objective_of(config.objective, config.cutoff, judged=corpus.judgments is not None)
     connected = connect(config, plan, missing)
     if fresh:
         store.clear()
+        for name in ("runs", "truth"):
+            shutil.rmtree(plan.folder / name, ignore_errors=True)
+    store.put_meta("study", plan.name)
     for name, one in connected.items():
         for warning in one.info.warnings:
             progress.say(f"{name}: {warning}")
@@ -123,7 +138,7 @@ def _run(
     ids = work / "ids.json"
     save_ids(ids, corpus.ids)
     patience_s = 0.0
-    indexes = TemporaryIndexes(lambda backends: store.put_meta("standing", backends))
+    indexes = TemporaryIndexes(lambda names: note_standing(config, plan, store, names))
     try:
         with (
             LoadRunner() as runner,
@@ -150,6 +165,16 @@ def _run(
             patience_s = PATIENCE_S
     finally:
         tell_away(indexes.sweep(patience_s), progress)
+
+
+def _check_folder(plan: Plan, store: Store, *, fresh: bool) -> None:
+    """A folder holds one study: its facts and truth belong to all of its rows."""
+    held = store.meta("study")
+    if held not in (None, plan.name) and not fresh:
+        raise SettingError(
+            f"{plan.folder} holds study {held}, and this command is study {plan.name}: choose "
+            "another --out, or --fresh to start anew there"
+        )
 
 
 def _check_cutoff(config: StudyConfig, corpus: Corpus) -> None:

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from harness.measures.names import ANN_RECALL, NDCG, at, parse_measure
+from harness.measures.names import ANN_RECALL, JUDGED, NDCG, at, parse_measure
 from harness.tuning.pick import Choice, choose
 from harness.tuning.sla import Sla, feasible, flags
 from harness.tuning.trial import Summary, Trial
 from harness.tuning.verdict import verdict
+from indexers.errors import SettingError
 
 SCHEMA_VERSION = 1
 
@@ -46,9 +47,19 @@ class Facts:
 
 
 def objective_of(typed: str | None, cutoff: int, *, judged: bool) -> str:
-    """The measure that decides: as typed, else nDCG with judgments, else ANNRecall."""
+    """The measure that decides: as typed, else nDCG with judgments, else ANNRecall.
+
+    Raises:
+        SettingError: it needs judgments and there are none, or it is no measure.
+    """
     if typed is not None:
-        return parse_measure(typed, cutoff)
+        objective = parse_measure(typed, cutoff)
+        if not judged and objective in {at(measure, cutoff) for measure in JUDGED}:
+            raise SettingError(
+                f"objective {objective} needs judgments, and the corpus has none: choose "
+                f"{at(ANN_RECALL, cutoff)}"
+            )
+        return objective
     return at(NDCG if judged else ANN_RECALL, cutoff)
 
 

@@ -29,20 +29,25 @@ def verdict(
     if choice.pick is None:
         return _nothing(choice, trials, sla, objective)
     told = _told(choice.pick, sla, objective)
+    recommended = choice.enough or choice.pick
+    useless = _useless(recommended, objective, reference)
     if choice.enough is not None:
-        return (
-            f"No approximate index is needed: {_told(choice.enough, sla, objective)}. "
-            f"The best approximate setting is {told}."
-        )
-    if reference is not None and _kept(choice.pick, objective, reference) < USEFUL_SHARE:
-        share = _kept(choice.pick, objective, reference)
-        return (
-            f"Meets the SLA, not useful: {told}, which keeps {share:.0%} of the reference's "
-            f"{reference:.3f}."
-        )
+        first = f"No approximate index is needed: {_told(choice.enough, sla, objective)}."
+        return f"{first}{useless and ' '}{useless} The best approximate setting is {told}."
     if choice.pick.baseline:
-        return f"No approximate setting meets the SLA, but a baseline does: {told}."
-    return f"Use {told}."
+        first = f"No approximate setting meets the SLA, but a baseline does: {told}."
+        return f"{first}{useless and ' '}{useless}"
+    return f"{useless} The best setting is {told}." if useless else f"Use {told}."
+
+
+def _useless(trial: Trial, objective: str, reference: float | None) -> str:
+    """A sentence where the trial keeps less than half of the reference; else empty."""
+    if reference is None or reference <= 0:
+        return ""
+    share = (trial.quality.get(objective) or 0.0) / reference
+    if share >= USEFUL_SHARE:
+        return ""
+    return f"Meets the SLA, not useful: it keeps {share:.0%} of the reference's {reference:.3f}."
 
 
 def _told(trial: Trial, sla: Sla, objective: str) -> str:
@@ -72,10 +77,6 @@ def _nothing(choice: Choice, trials: Sequence[Trial], sla: Sla, objective: str) 
         f"{start}, or {relax}. Nearest miss: {name_of(miss.setting)} with {objective} "
         f"{quality:.3f}; {violation(miss, sla)}."
     )
-
-
-def _kept(trial: Trial, objective: str, reference: float) -> float:
-    return (trial.quality.get(objective) or 0.0) / reference if reference > 0 else math.inf
 
 
 def _ms(value: float) -> str:

@@ -19,11 +19,12 @@ from typing import Any, ClassVar
 
 import orjson
 
+from indexers.address import address
 from indexers.backends import _engine_admin as admin
 from indexers.backends._engine_bulk import Bulk, blocks, indexed_rows
 from indexers.backends._engine_errors import refusal, squash
 from indexers.backends._engine_fields import index_body
-from indexers.backends._engine_http import HttpTransport, address, unavailable
+from indexers.backends._engine_http import HttpTransport, unavailable
 from indexers.backends._engine_search import EngineSearcher, bodies
 from indexers.backends._engine_text import LIMIT_PATH, clause_limit
 from indexers.errors import BackendError, EngineUnavailable, MissingPackage, SettingError

@@ -70,7 +70,10 @@ def test_flags_win_over_yaml_and_yaml_over_the_environment(tmp_path, monkeypatch
         ({"sla_ms": "1", "backend": "solr"}, "backend 'solr' is unknown: choose from"),
         ({"sla_ms": "1", "family": "md5"}, "family 'md5' is unknown: choose from"),
         ({"sla_ms": "1", "backend": "opensearch"}, "needs --opensearch-url"),
-        ({"sla_ms": "1", "opensearch_url": "ftp://x"}, "must start with http"),
+        ({"sla_ms": "1", "opensearch_url": "ftp://x"}, "'ftp://x' is not understood"),
+        ({"sla_ms": "1", "opensearch_url": "http://127.0.0.1:abc"}, "is not understood"),
+        ({"sla_ms": "1", "opensearch_url": "http://[::1"}, "is not understood"),
+        ({"sla_ms": "1", "opensearch_url": "http://u:p@h:1"}, "HARNESS_OPENSEARCH_URL"),
         ({"sla_ms": "1", "objective": "speed"}, "'speed' is unknown"),
         ({"sla_ms": "1", "objective": "R@5"}, "--cutoff 5"),
         ({"sla_ms": "1", "cutoff": "0"}, "--cutoff"),
@@ -96,6 +99,8 @@ def test_all_mistakes_are_told_at_once():
     ("content", "expected"),
     [
         (b"sla_ms: 1\nnum_table: [5]\n", "num_table: unknown setting"),
+        (b"sla_ms: 1\nbackend: []\n", "backend"),
+        (b"sla_ms: 1\nnum_tables: {simhash: []}\n", "num_tables: give at least one size"),
         (b"sla_ms: true\n", "true and false are not numbers"),
         (b"sla_ms: 1\nnum_tables: [true]\n", "num_tables"),
         (b"sla_ms: 1\ncutoff: 3.9\n", "cutoff"),
@@ -109,6 +114,17 @@ def test_bad_yaml_is_named(tmp_path, content, expected):
     path.write_bytes(content)
     found = problems({}, path)
     assert any(expected in line for line in found), found
+
+
+def test_a_password_may_come_from_the_environment_or_a_file(tmp_path, monkeypatch):
+    url = "http://user:secret@127.0.0.1:9200"
+    path = tmp_path / "study.yaml"
+    path.write_text(f"sla_ms: 1\nopensearch_url: {url}\n")
+    assert study_config({}, path).opensearch_url == url
+    monkeypatch.setenv("HARNESS_OPENSEARCH_URL", url)
+    assert study_config({"sla_ms": "1"}).opensearch_url == url
+    (line,) = problems({"sla_ms": "1", "opensearch_url": url})
+    assert "secret" not in line
 
 
 def test_a_missing_configuration_is_named(tmp_path):

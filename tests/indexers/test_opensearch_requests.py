@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexers import atoms
+from indexers.address import address
 from indexers.backends import _engine_admin as admin
 from indexers.backends import _engine_bulk as bulk
 from indexers.backends._engine_errors import Refused, reason, refusal
 from indexers.backends._engine_fields import code_words, index_body, token_lists
-from indexers.backends._engine_http import address
 from indexers.backends._engine_queries import flat_bodies, lsh_bodies
 from indexers.backends._engine_search import EngineSearcher
 from indexers.backends._engine_text import clause_limit, text_bodies

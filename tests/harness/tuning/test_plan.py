@@ -64,10 +64,10 @@ def test_what_rows_depend_on_changes_their_keys(flags):
     assert not {p.key for p in base.trials} & {p.key for p in other.trials}
 
 
-def test_credentials_are_no_part_of_a_key_but_the_server_is():
+def test_credentials_are_no_part_of_a_key_but_the_server_is(monkeypatch):
     def keys(url):
-        made = plan(backend="opensearch", opensearch_url=url)
-        return [p.key for p in made.trials]
+        monkeypatch.setenv("HARNESS_OPENSEARCH_URL", url)
+        return [p.key for p in plan(backend="opensearch").trials]
 
     assert keys("http://127.0.0.1:9200") == keys("http://user:secret@127.0.0.1:9200")
     assert keys("http://127.0.0.1:9200") != keys("http://127.0.0.1:9201")

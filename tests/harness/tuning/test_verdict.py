@@ -9,6 +9,7 @@ from harness.tuning.pick import choose
 from harness.tuning.sla import Sla
 from harness.tuning.summary import Facts, Goal, best_reference, objective_of, summarise
 from harness.tuning.trial import Setting, Trial
+from indexers.errors import SettingError
 
 SLA = Sla(10.0, "p99")
 OBJECTIVE = "nDCG@10"
@@ -69,6 +70,16 @@ def test_less_than_half_of_the_reference_is_not_useful():
     assert told(trial("a", 0.39, 4), engine).startswith("Meets the SLA, not useful")
 
 
+def test_usefulness_is_told_of_what_is_recommended():
+    reference = {"exact jaccard": {OBJECTIVE: 0.8}}
+    verdict = told(trial("a", 0.05, 4), trial("b", 0.06, 4, kind="flat"), references=reference)
+    assert verdict.startswith("No approximate index is needed: minhash on tables (flat")
+    assert "Meets the SLA, not useful: it keeps 8% of the reference's 0.800." in verdict
+    verdict = told(trial("b", 0.06, 4, kind="flat"), references=reference)
+    assert verdict.startswith("No approximate setting meets the SLA, but a baseline does")
+    assert "not useful" in verdict
+
+
 def test_nothing_feasible_names_the_nearest_miss_and_by_how_much():
     verdict = told(trial("a", 0.8, 40), trial("b", 0.5, 12.5))
     assert "No setting meets the SLA of 10 ms on p99" in verdict
@@ -117,7 +128,10 @@ def test_exit_codes():
 def test_the_objective_follows_the_judgments():
     assert objective_of(None, 10, judged=True) == "nDCG@10"
     assert objective_of(None, 5, judged=False) == "ANNRecall@5"
-    assert objective_of("map", 10, judged=False) == "AP(norm=min)@10"
+    assert objective_of("map", 10, judged=True) == "AP(norm=min)@10"
+    assert objective_of("annrecall", 10, judged=False) == "ANNRecall@10"
+    with pytest.raises(SettingError, match="needs judgments"):
+        objective_of("map", 10, judged=False)
 
 
 def test_the_best_reference_is_the_better_of_similarity_and_text():

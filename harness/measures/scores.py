@@ -75,7 +75,7 @@ def score_run(
         code_scores: float64 (queries, K), code similarity of the answers, NaN at padding.
         code_kth: float64 (queries,), code similarity of the K-th nearest by code, the query's
             own document apart; NaN where the query has no code.
-        n_indexed: documents that have a code; None for all.
+        n_indexed: documents that have a code; None for all that have features.
 
     Raises:
         HarnessError: a document twice in a row, an unknown one, the query's own, or answers of
@@ -88,8 +88,8 @@ def score_run(
     if truth.nearest is not None:
         values[names.ANN_RECALL] = ann.ann_recall(answers, truth.nearest, truth.returnable)
     if code_scores is not None and code_kth is not None:
-        coded = truth.n_documents if n_indexed is None else n_indexed
-        returnable = truth.returnable - (truth.n_documents - coded)
+        coded = truth.usable if n_indexed is None else n_indexed
+        returnable = truth.returnable - (truth.usable - coded)
         values[names.CODE_RECALL] = ann.code_recall(code_scores, code_kth, returnable)
     return _scores(values, truth, None if code_scores is None else tied_share(code_scores))
 

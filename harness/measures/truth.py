@@ -27,7 +27,8 @@ class Truth:
         nearest: None without neighbours.
         n_documents: in the corpus.
         query_self: int32 (queries,).
-        returnable: int64 (queries,), documents in the corpus less the query itself.
+        usable: documents that have features.
+        returnable: int64 (queries,), usable documents less the query itself.
         empty: whether queries without relevants are left out or score 0.
     """
 
@@ -35,6 +36,7 @@ class Truth:
     relevance: Relevance | None
     nearest: ann.TrueNearest | None
     n_documents: int
+    usable: int
     query_self: I32
     returnable: I64
     empty: Empty
@@ -47,6 +49,7 @@ def prepare_truth(
     cutoff: int,
     n_documents: int,
     query_self: I32,
+    n_usable: int | None = None,
     relevant_from: float | None = None,
     empty: Empty = "skip",
 ) -> Truth:
@@ -57,6 +60,7 @@ def prepare_truth(
         neighbours: exact, at the same cut-off; None where none were computed.
         cutoff: K, at least 1.
         n_documents: in the corpus, the query's own included.
+        n_usable: those of them that have features and so can be returned; None for all.
         query_self: int32 (queries,), ordinal of the document that is the query, or -1.
         relevant_from: label that binary measures count from; None for 2 where the largest label
             is 2 or more, else 1.
@@ -85,5 +89,6 @@ def prepare_truth(
         )
     if neighbours is not None:
         nearest = ann.prepare_nearest(neighbours.nearest, n_documents)
-    returnable = n_documents - (query_self >= 0).astype(np.int64)
-    return Truth(cutoff, relevance, nearest, n_documents, query_self, returnable, empty)
+    usable = n_documents if n_usable is None else n_usable
+    returnable = np.maximum(usable - (query_self >= 0).astype(np.int64), 0)
+    return Truth(cutoff, relevance, nearest, n_documents, usable, query_self, returnable, empty)

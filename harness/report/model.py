@@ -48,6 +48,7 @@ class ReportContext:
         margin: objective of the pick minus that of the runner-up.
         loss: one entry a family.
         impossible: combinations that do not exist, one line each.
+        relevant_from: label that binary measures count from; None without judgments.
     """
 
     generated: str
@@ -62,6 +63,7 @@ class ReportContext:
     margin: float | None = None
     loss: tuple[LossSplit, ...] = ()
     impossible: tuple[str, ...] = ()
+    relevant_from: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +105,21 @@ class Row:
         return self.family, self.backend, self.kind
 
     @property
+    def rerank(self) -> str:
+        """How candidates are re-ranked where it is not by the code; else empty."""
+        rerank = self.trial["setting"].get("rerank")
+        return "" if rerank in (None, "code") else str(rerank)
+
+    @property
     def label(self) -> str:
         """The setting for people: `simhash 20 × 12 · lsh on tables`."""
+        if self.kind == "bm25":
+            return f"BM25 on {self.backend}"
         place = f"{self.kind} on {self.backend}"
+        if self.rerank:
+            place = f"{place}, re-ranked by {self.rerank}"
         if self.num_tables is None and self.hash_length is None:
-            return f"{self.family} · {place}" if self.kind != "bm25" else f"BM25 on {self.backend}"
+            return f"{self.family} · {place}"
         sizes = f"{_or_missing(self.num_tables)} × {_or_missing(self.hash_length)}"
         return f"{self.family} {sizes} · {place}"
 

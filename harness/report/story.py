@@ -136,7 +136,9 @@ def commands(report: Report, present: frozenset[str]) -> list[Command]:
     if row is None or row.status != "ok":
         return []
     found = row.trial.get("quality") or {}
-    recipes = [words.recipe(name) for name in found if numbers.finite(found[name]) is not None]
+    since = report.context.relevant_from
+    told = [name for name in found if numbers.finite(found[name]) is not None]
+    recipes = [words.recipe(name, since) for name in told]
     lines = []
     for truth in ("truth/judgments.qrels", "truth/neighbours.qrels.gz"):
         fitting = [r for r in recipes if r is not None and r.truth == truth]

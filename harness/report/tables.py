@@ -48,6 +48,7 @@ def _setting_columns() -> list[Column]:
     return [
         Column("Family", lambda row: row.family, str, numeric=False),
         Column("Index", lambda row: f"{row.kind} on {row.backend}", str, numeric=False),
+        Column("Re-ranked by", lambda row: row.rerank, str, numeric=False),
         Column("Tables", lambda row: row.num_tables, numbers.count),
         Column("Hash length", lambda row: row.hash_length, numbers.count),
     ]

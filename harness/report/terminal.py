@@ -43,7 +43,7 @@ def _cells(trial: dict[str, Any], objective: str, stat: str, pick: str | None) -
         mark,
         setting["family"] or "BM25",
         setting["backend"],
-        setting["kind"],
+        setting["kind"] if setting["rerank"] != "signature" else f"{setting['kind']}, signature",
         _number(setting["num_tables"], "d"),
         _number(setting["hash_length"], "d"),
         _number(trial["quality"].get(objective), ".3f"),

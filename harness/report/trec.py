@@ -29,6 +29,10 @@ def encode_id(identifier: str) -> str:
     return _UNSAFE.sub(lambda match: quote(match[0], safe=""), identifier)
 
 
+MOST_LINES = 5_000_000
+"""Lines that queries whose tie class is the whole corpus may take together."""
+
+
 def write_run(
     path: Path, study: str, query_ids: Sequence[str], ids: Sequence[str], answers: I32
 ) -> None:
@@ -78,12 +82,14 @@ def write_neighbours(
     ids: Sequence[str],
     query_self: I32,
     neighbours: Neighbours,
-) -> None:
+) -> int:
     """Write exact neighbours as gzipped TREC qrels, label 1: `truth/neighbours.qrels.gz`.
 
     The whole tie class of the K-th neighbour is written, so that P@K on this file is the
     tie-aware `ANNRecall@K` wherever there are at least K documents. Queries without features
-    have no lines.
+    have no lines. Where fewer than K documents resemble a query at all, every document is in
+    its class; such queries are written whole until they would take MOST_LINES together, and
+    from then on with the resembling documents alone.
 
     Args:
         path: of the file.
@@ -91,9 +97,13 @@ def write_neighbours(
         ids: of the documents, by ordinal.
         query_self: int32 (queries,), ordinal of the document that is the query itself, or -1.
         neighbours: as computed.
+
+    Returns:
+        The number of queries that are not written whole.
     """
     nearest = neighbours.nearest
     tails = [f"{encode_id(identifier)} 1\n" for identifier in ids]
+    room, cut = MOST_LINES // max(len(ids), 1), 0
     with _gzip(path) as file:
         for query, query_id in enumerate(query_ids):
             if not nearest.valid[query]:
@@ -101,13 +111,17 @@ def write_neighbours(
             start, stop = int(nearest.indptr[query]), int(nearest.indptr[query + 1])
             documents = nearest.documents[start:stop]
             if not np.any(nearest.similarity[start:stop] == nearest.kth[query]):
-                # the K-th similarity is the least possible: only those above it are listed,
-                # and every other document ties with it
-                documents = np.arange(len(ids), dtype=np.int32)
-                documents = documents[documents != query_self[query]]
+                # the K-th similarity is the least possible, and every document reaches it
+                room -= 1
+                if room >= 0:
+                    documents = np.arange(len(ids), dtype=np.int32)
+                    documents = documents[documents != query_self[query]]
+                else:
+                    cut += 1
             head = f"{encode_id(query_id)} 0 "
             lines = [head + tails[document] for document in documents.tolist()]
             file.write("".join(lines).encode())
+    return cut
 
 
 def _gain(gain: float) -> str:

@@ -10,11 +10,13 @@ FLAGS = {
     "the figure tells about the client as much as about the index.",
     "saturated": "The backlog of requests ran past its limit and the trial was stopped: this "
     "setting cannot carry the rate and is never feasible.",
-    "noisy": "Successive windows of the same load disagreed: treat small differences as ties.",
+    "noisy": "The upper bound is more than twice the statistic itself: a few requests decided it. "
+    "Treat small differences as ties.",
     "drift": "The index changed while it was measured (segments were merged or refreshed).",
     "cold": "Warm-up ended before two windows agreed: some samples may come from cold caches.",
     "short-sample": "Too few samples to bound the statistic of the SLA (a p99 needs 300).",
-    "errors": "Some requests failed or timed out; each counts as an infinite latency.",
+    "errors": "Some requests failed or timed out; a measured one counts as an infinite latency.",
+    "unanswered": "Some queries were answered neither under load nor afterwards; they score 0.",
     "asked-without-load": "Some queries were not answered under load and were asked again "
     "afterwards, so that quality is complete.",
 }
@@ -66,14 +68,27 @@ class Recipe:
     measure: str
 
 
-def recipe(name: str) -> Recipe | None:
-    """The ir_measures name of a measure, or None where that tool has no equal."""
+def recipe(name: str, relevant_from: float | None = None) -> Recipe | None:
+    """The ir_measures name of a measure, or None where that tool has no equal.
+
+    Args:
+        name: as this report prints it.
+        relevant_from: label that binary measures count from; that tool knows whole ones, and
+            takes 1 where none is named.
+    """
     match = _NAME.fullmatch(name)
     if match is None or match["cutoff"] is None:
         return None
     params = match["params"] or ""
     if match["base"] == "ANNRecall" and not params:
         return Recipe(name, "truth/neighbours.qrels.gz", f"P@{match['cutoff']}")
-    if match["base"] in ("nDCG", "R", "P", "Success") and re.fullmatch(r"(rel=\d+)?", params):
+    if match["base"] == "nDCG" and not params:
         return Recipe(name, "truth/judgments.qrels", name)
+    if match["base"] in ("R", "P", "Success") and not params:
+        since = 1.0 if relevant_from is None else relevant_from
+        if not since.is_integer():
+            return None
+        rel = "" if since == 1 else f"(rel={since:.0f})"
+        measure = f"{match['base']}{rel}@{match['cutoff']}"
+        return Recipe(name, "truth/judgments.qrels", measure)
     return None

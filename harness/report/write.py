@@ -10,6 +10,12 @@ from harness.report import model
 from harness.report.files import write_bytes, write_text
 from harness.report.numbers import finite
 
+WRITTEN = (
+    *("summary.json", "trials.csv", "report.md", "report.html"),
+    *("latency_quality.png", "qps_quality.png", "memory_quality.png", "heatmap.png"),
+)
+"""The files of a report, beside which a study keeps its rows, runs and truth."""
+
 
 def write_report(folder: Path, summary: model.Summary, context: model.ReportContext) -> None:
     """Write `summary.json`, `trials.csv`, the plots, `report.md` and `report.html`.

@@ -138,7 +138,7 @@ class TemporaryIndexes:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Hold back Ctrl-C while something of ours is being removed."""
+    """Hold back Ctrl-C and SIGTERM while something of ours is being removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -147,10 +147,12 @@ def uninterrupted() -> Iterator[None]:
     def note(number: int, _frame: object) -> None:
         pressed.append(number)
 
-    previous = signal.signal(signal.SIGINT, note)
+    held = (signal.SIGINT, signal.SIGTERM)
+    previous = [signal.signal(number, note) for number in held]
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, previous)
+        for number, handler in zip(held, previous, strict=True):
+            signal.signal(number, handler)
     if pressed:
         raise KeyboardInterrupt

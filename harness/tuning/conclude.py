@@ -46,7 +46,7 @@ def conclude(config: StudyConfig, plan: Plan, store: Store, *, command: str) -> 
         store: its rows and facts.
         command: the command line, for the report.
     """
-    from harness.report.write import write_report
+    from harness.report.write import WRITTEN, write_report
 
     rows = store.trials()
     trials = [rows[p.key] for p in plan.trials if p.key in rows]
@@ -60,7 +60,8 @@ def conclude(config: StudyConfig, plan: Plan, store: Store, *, command: str) -> 
     summary, choice = summarise(trials, goal, facts)
     context = report_context(config, plan, store, summary, choice, command)
     mark = _mark(summary, context)
-    if store.meta("report") != mark or not (plan.folder / "report.html").exists():
+    whole = all((plan.folder / name).exists() for name in WRITTEN)
+    if store.meta("report") != mark or not whole:
         write_report(plan.folder, summary, context)
         store.put_meta("report", mark)
     return Outcome(summary, plan.folder, exit_code(trials, choice, config.backend))

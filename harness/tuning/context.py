@@ -14,6 +14,7 @@ from harness.tuning.connect import away
 from harness.tuning.names import code_name, signature_name
 from harness.tuning.pick import Choice
 from harness.tuning.plan import Plan
+from harness.tuning.space import SWEPT
 from harness.tuning.store import Store
 from harness.tuning.summary import best_reference
 from harness.tuning.trial import Summary, Trial
@@ -41,6 +42,7 @@ def report_context(
         notes=(
             *(f"{name}: {line}" for name, info in backends.items() for line in info["warnings"]),
             *(f"{place} was away and may hold a temporary index" for place in away(store)),
+            *_cut_notes(store),
             *_signature_notes(config, summary),
             *_remarks(store.trials().values()),
         ),
@@ -48,6 +50,7 @@ def report_context(
         margin=_margin(choice, objective),
         loss=tuple(_loss(config, summary)),
         impossible=tuple(f"{count} × {reason}" for reason, count in plan.impossible),
+        relevant_from=store.meta("relevant_from"),
     )
 
 
@@ -91,7 +94,22 @@ def _truth_lines(config: StudyConfig, store: Store) -> tuple[str, ...]:
         "with their whole tie class",
         "share of tied scores in the reference rankings, which are scored in expectation: "
         + ", ".join(f"{name} {share:.0%}" for name, share in tied.items()),
+        *_tied_answers(config, store.trials().values()),
     )
+
+
+def _tied_answers(config: StudyConfig, trials: Iterable[Trial]) -> Iterator[str]:
+    """How often equal code distances left the order of answers to their ids."""
+    rows = list(trials)
+    shares = []
+    for family in config.family:
+        found = [
+            t.tied_share for t in rows if t.setting.family == family and t.tied_share is not None
+        ]
+        if found:
+            shares.append(f"{family} {min(found):.0%} to {max(found):.0%}")
+    if shares:
+        yield "share of tied scores among the answers, ordered by id: " + ", ".join(shares)
 
 
 def _load_lines(config: StudyConfig, store: Store) -> dict[str, str]:
@@ -102,6 +120,12 @@ def _load_lines(config: StudyConfig, store: Store) -> dict[str, str]:
             f"then {profile['burst_s']:g} s closed loop with {profile['users']} users"
         )
     lines["seed"] = str(config.seed)
+    cold = sorted(t.cold_ms for t in store.trials().values() if t.cold_ms is not None)
+    if cold:
+        lines["first request"] = (
+            f"{cold[len(cold) // 2]:.3g} ms in the median of the trials, at most "
+            f"{cold[-1]:.3g} ms; measured apart, with what opening leaves for later"
+        )
     return lines
 
 
@@ -118,13 +142,21 @@ def _remarks(trials: Iterable[Trial]) -> list[str]:
     rows = list(trials)
     counted = Counter(line for trial in rows for line in trial.remarks)
     lines = [f"{line} ({count} trials)" for line, count in sorted(counted.items())]
-    short = [trial.short for trial in rows if trial.short]
+    short = [trial.short for trial in rows if trial.short and trial.setting.kind in SWEPT]
     if short:
         lines.append(
-            f"in {len(short)} trials some queries got fewer answers than asked for, at most "
+            f"in {len(short)} trials some queries got fewer answers than the cut-off, at most "
             f"{max(short)} queries in one: their buckets hold too few documents"
         )
     return lines[:MOST_REMARKS]
+
+
+def _cut_notes(store: Store) -> Iterator[str]:
+    if cut := store.meta("cut_neighbours"):
+        yield (
+            f"truth/neighbours.qrels.gz lists only the resembling documents of {cut} queries "
+            "that resemble fewer than the cut-off: all others tie at nothing in common"
+        )
 
 
 def _signature_notes(config: StudyConfig, summary: Summary) -> Iterator[str]:
@@ -152,7 +184,9 @@ def _loss(config: StudyConfig, summary: Summary) -> list[LossSplit]:
         lsh = [
             trial["quality"].get(objective)
             for trial in summary["trials"]
-            if trial["setting"]["family"] == family and trial["setting"]["kind"] == "lsh"
+            if trial["setting"]["family"] == family
+            and trial["setting"]["kind"] == "lsh"
+            and trial["setting"]["rerank"] == "code"
         ]
         best = max((value for value in lsh if value is not None), default=None)
         split.append(

@@ -21,6 +21,8 @@ def label(setting: Setting) -> str:
     parts = [setting.family, setting.backend, setting.kind]
     if setting.num_tables is not None:
         parts.append(f"{setting.num_tables} × {setting.hash_length}")
+    if setting.rerank == "signature":
+        parts.append("by signature")
     return " ".join(part for part in parts if part)
 
 

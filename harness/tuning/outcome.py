@@ -73,7 +73,9 @@ def measured_trial(
             "latency": statistics(null.latency_ms),
             "service": statistics(null.service_ms),
         },
-        short=result.short,
+        short=int(np.count_nonzero(answers[encoded.runnable, -1] < 0)),
+        cold_ms=result.cold_ms,
+        tied_share=scores.tied_share,
         remarks=_remarks(result),
     )
     samples: dict[str, NDArray[Any]] = {

@@ -40,6 +40,7 @@ def truth_of(
         neighbours=neighbours,
         cutoff=cutoff,
         n_documents=len(corpus.ids),
+        n_usable=sum(bool(text.strip()) for text in corpus.texts),
         query_self=corpus.query_self,
         relevant_from=relevant_from,
     )

@@ -130,9 +130,9 @@ def _run(
     with progress.stage("exact neighbours", len(corpus.ids)) as advance:
         neighbours = truth.neighbours(corpus, k=config.cutoff, progress=advance)
     folder = plan.folder / "truth"
-    write_neighbours(
-        folder / "neighbours.qrels.gz", corpus.query_ids, corpus.ids, corpus.query_self, neighbours
-    )
+    path = folder / "neighbours.qrels.gz"
+    cut = write_neighbours(path, corpus.query_ids, corpus.ids, corpus.query_self, neighbours)
+    store.put_meta("cut_neighbours", cut)
     if corpus.judgments is not None:
         write_judgments(folder / "judgments.qrels", corpus.query_ids, corpus.ids, corpus.judgments)
     ids = work / "ids.json"

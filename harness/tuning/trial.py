@@ -64,7 +64,10 @@ class Trial:
             it is known.
         null_ms: the null backend's statistics at the same rate: "latency" and "service",
             each statistic -> ms.
-        short: queries that got fewer answers than asked for.
+        short: queries that got fewer answers than the cut-off.
+        cold_ms: latency of the first request after opening.
+        tied_share: share of the answers whose code distance another answer to the query has;
+            None for `bm25`.
         remarks: what else was seen, one line each: error texts, duplicate answers.
     """
 
@@ -89,6 +92,8 @@ class Trial:
     flags: tuple[str, ...] = ()
     null_ms: dict[str, dict[str, float | None]] = field(default_factory=dict)
     short: int = 0
+    cold_ms: float | None = None
+    tied_share: float | None = None
     remarks: tuple[str, ...] = ()
 
 

@@ -17,6 +17,8 @@ PREFIX = "harness"
 LONGEST_OWNER = 200
 META_PATH = "_mapping?filter_path=*.mappings._meta.harness&expand_wildcards=all"
 MERGE_LIMIT_S = 1800.0
+REMOVAL_LIMIT_S = 15.0
+"""Of one request when removing: a server that hangs must not hold up the end of a run."""
 
 
 class Call(Protocol):
@@ -59,7 +61,8 @@ def is_ours(name: str, owner: str) -> bool:
 def owners(call: Call, pattern: str) -> dict[str, str | None]:
     """Index names that match -> owner tag; nothing where none does."""
     try:
-        reply = call("GET", f"/{pattern}/{META_PATH}", what=f"looking for {pattern}")
+        path = f"/{pattern}/{META_PATH}"
+        reply = call("GET", path, what=f"looking for {pattern}", timeout_s=REMOVAL_LIMIT_S)
     except Refused as error:
         if error.status == 404:
             return {}
@@ -71,7 +74,7 @@ def owners(call: Call, pattern: str) -> dict[str, str | None]:
 def delete(call: Call, name: str) -> None:
     """Remove an index known to be ours; it is no error if it is gone."""
     try:
-        call("DELETE", f"/{name}", what=f"removing {name}")
+        call("DELETE", f"/{name}", what=f"removing {name}", timeout_s=REMOVAL_LIMIT_S)
     except Refused as error:
         if error.status != 404:
             raise
@@ -95,7 +98,8 @@ def drop(call: Call, name: str, owner: str) -> None:
 def exists(call: Call, name: str) -> bool:
     """Whether there is such an index."""
     try:
-        call("GET", f"/{name}/_settings?filter_path=*.settings.index.uuid", what=f"reading {name}")
+        path = f"/{name}/_settings?filter_path=*.settings.index.uuid"
+        call("GET", path, what=f"reading {name}", timeout_s=REMOVAL_LIMIT_S)
     except Refused as error:
         if error.status == 404:
             return False

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.lib.format import open_memmap
 
 from indexers import registry
+from indexers.atoms import ATOMS_PER_WORD
 from indexers.backends._folder import (
     fingerprints_of,
     map_array,
@@ -43,8 +44,6 @@ from indexers.types import (
     Transport,
     no_progress,
 )
-
-ATOMS_PER_WORD: dict[Atom, int] = {"bit": 32, "row": 1}
 
 
 def key_shape(hash_length: int, atom: Atom) -> tuple[int, int]:

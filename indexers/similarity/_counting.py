@@ -65,4 +65,6 @@ def nearest_by_distance(
     documents = np.concatenate([nobody[0], *(documents for documents, _, _ in answers)])
     found = np.concatenate([nobody[1], *(found for _, found, _ in answers)])
     kth = np.array([most - distance for _, _, distance in answers], np.float64)
-    return Nearest(indptr, documents, (most - found).astype(np.float64), kth, query_status == 0)
+    return Nearest(
+        indptr, documents, (most - found).astype(np.float64), kth, query_status == Status.OK
+    )

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import re
+import shlex
 import signal
 import subprocess
 import time
@@ -74,7 +76,9 @@ def test_summary_is_as_specified(finished):
         "minhash signature, exact",
         "simhash code, exact",
     ]
-    assert summary["pick"]["key"] in summary["front"] or summary["pick"]["feasible"]
+    assert summary["pick"]["feasible"]
+    assert summary["pick"] in summary["trials"]
+    assert set(summary["front"]) <= {t["key"] for t in summary["trials"]}
 
 
 def test_every_file_of_a_run_is_there(finished):
@@ -104,6 +108,35 @@ def test_figures_can_be_recomputed_by_another_tool(finished):
             assert trial["quality"][name] == pytest.approx(theirs[measure], abs=1e-9), name
         (recall,) = ir_measures.calc_aggregate([P @ 10], neighbours, run).values()
         assert trial["quality"]["ANNRecall@10"] == pytest.approx(recall, abs=1e-9)
+
+
+def test_the_printed_commands_give_the_printed_figures(finished):
+    made, summary = finished
+    page = (made.folder / "report.md").read_text()
+    quality = summary["pick"]["quality"]
+    commands = [shlex.split(line) for line in re.findall(r"^ir_measures .*$", page, re.MULTILINE)]
+    assert len(commands) == 2
+    for _, truth, run, *measures in commands:
+        with gzip.open(made.folder / run, "rt") as file:
+            rows = list(ir_measures.read_trec_run(file))
+        opened = gzip.open if truth.endswith(".gz") else open
+        with opened(made.folder / truth, "rt") as file:
+            judged = list(ir_measures.read_trec_qrels(file))
+        for name in measures:
+            (value,) = ir_measures.calc_aggregate(
+                [ir_measures.parse_measure(name)], judged, rows
+            ).values()
+            ours = name.replace("(rel=2)", "") if "judgments" in truth else "ANNRecall@10"
+            assert quality[ours] == pytest.approx(value, abs=1e-9), name
+
+
+def test_a_folder_holds_one_study(finished):
+    made, summary = finished
+    before = made.rows()
+    _, errors = made.run("--cutoff", "5", expect=2)
+    assert f"holds study {summary['study']}" in errors
+    assert made.rows() == before
+    assert json.loads((made.folder / "summary.json").read_text())["study"] == summary["study"]
 
 
 def test_another_limit_picks_again_from_the_same_rows(finished):
@@ -266,6 +299,8 @@ def test_bad_files_are_one_line_and_leave_nothing(study, folder, what):
         (("--config", "none.yaml"), "none.yaml"),
         (("--fields", "colour", "--corpus", "catalogue:100"), "colour"),
         (("--colour", "red"), "--colour"),
+        (("--backend", "tables", "--family", "simhash", "--rerank", "signature"), "no setting"),
+        (("--opensearch-url", "http://127.0.0.1:abc"), "not understood"),
     ],
 )
 def test_bad_flags_are_one_line_and_leave_nothing(study, arguments, told):

@@ -70,8 +70,12 @@ def test_ctrl_c_removes_the_index_and_the_study_goes_on(study, node, end):
     assert "Traceback" not in errors
     assert node.indices(OURS) == []
     before = made.rows()
-    made.run()
+    summary = made.summary()
     assert {key: made.rows()[key] for key in before} == before
+    # the rest was measured on the same index as what came before it
+    simhash = [t for t in summary["trials"] if t["setting"]["family"] == "simhash"]
+    sizes = {t["index_bytes"] for t in simhash if t["setting"]["kind"] == "lsh"}
+    assert max(sizes) < 1.1 * min(sizes)
 
 
 def test_what_a_killed_run_left_is_removed_by_the_next(study, node, end):
@@ -194,12 +198,29 @@ def test_a_red_cluster_is_refused_and_a_yellow_one_is_told(study, own_node):
         own_node("DELETE", "/other")
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:9", "http://user:secret@127.0.0.1:9"])
-def test_an_unreachable_engine_is_one_line_before_anything_is_built(study, url):
-    made = study(*SMALL, "--backend", "opensearch", "--opensearch-url", url)
+def test_an_unreachable_engine_is_one_line_before_anything_is_built(study, monkeypatch):
+    monkeypatch.setenv("HARNESS_OPENSEARCH_URL", "http://user:secret@127.0.0.1:9")
+    made = study(*SMALL, "--backend", "opensearch")
     output, errors = made.run(expect=2)
     assert output == ""
     (line,) = errors.strip().splitlines()
     assert "127.0.0.1:9" in line
     assert "secret" not in line
     assert not made.folder.exists()
+
+
+def test_a_password_is_nowhere_in_what_a_run_leaves(study, node, monkeypatch):
+    # this node asks for none and takes any
+    url = node.url.replace("http://", "http://user:secret-word@")
+    monkeypatch.setenv("HARNESS_OPENSEARCH_URL", url)
+    made = study(
+        *("--corpus", "catalogue:100", "--family", "simhash", "--backend", "opensearch"),
+        *("--num-tables", "2", "--hash-length", "4", "--rate", "300"),
+    )
+    output, errors = made.run()
+    assert "secret-word" not in output + errors
+    for path in made.folder.rglob("*"):
+        assert path.is_dir() or b"secret-word" not in path.read_bytes(), path
+    _, errors = made.run("--opensearch-url", url, expect=2)
+    assert "HARNESS_OPENSEARCH_URL" in errors
+    assert "secret-word" not in errors

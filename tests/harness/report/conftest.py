@@ -20,8 +20,8 @@ def make_trial(key, family="simhash", backend="tables", kind="lsh", **changes):
         "status": "ok",
         "error": None,
         "feasible": True,
-        "quality": {"nDCG@10": 0.81234, "R(rel=2)@10": 0.7, "ANNRecall@10": 0.9},
-        "measure_n": {"nDCG@10": 1000, "R(rel=2)@10": 990, "ANNRecall@10": 1000},
+        "quality": {"nDCG@10": 0.81234, "R@10": 0.7, "ANNRecall@10": 0.9},
+        "measure_n": {"nDCG@10": 1000, "R@10": 990, "ANNRecall@10": 1000},
         "latency_ms": {
             "mean": 0.9,
             "p50": 0.8,
@@ -66,7 +66,7 @@ def make_summary(trials, **changes):
 
 
 def _quality(value):
-    return {"nDCG@10": value, "R(rel=2)@10": value / 2, "ANNRecall@10": value}
+    return {"nDCG@10": value, "R@10": value / 2, "ANNRecall@10": value}
 
 
 def _grid(backends=("tables",), factor=1.0):

@@ -2,9 +2,13 @@ import json
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
 from harness.report import html, markdown, model, words
+from harness.tuning import outcome, sla
+from harness.tuning.trial import Setting, Trial
+from loadtest.profile import UNANSWERED, WITHOUT_LOAD, LoadResult
 
 EVIL = "<script>alert(1)</script>"
 
@@ -150,26 +154,49 @@ def test_how_it_was_measured_and_what_was_left_out(page, document, study):
 def test_commands_recompute_what_the_files_allow(page, study):
     present = {"truth/judgments.qrels", "truth/neighbours.qrels.gz", "runs"}
     text = page(study("one trial"), present).text
-    assert "ir_measures truth/judgments.qrels runs/0a.run.gz 'nDCG@10' 'R(rel=2)@10'" in text
+    assert "ir_measures truth/judgments.qrels runs/0a.run.gz 'nDCG@10' 'R@10'" in text
     assert "ir_measures truth/neighbours.qrels.gz runs/0a.run.gz 'P@10'" in text
     assert "ir_measures" not in page(study("one trial")).text
 
 
 @pytest.mark.parametrize(
-    ("name", "measure"),
+    ("name", "since", "measure"),
     [
-        ("nDCG@10", "nDCG@10"),
-        ("P(rel=2)@5", "P(rel=2)@5"),
-        ("ANNRecall@10", "P@10"),
-        ("ANNRecall(truth=code)@10", None),
-        ("AP(norm=min)@10", None),
-        ("F1@10", None),
-        ("nDCG(discount=jk2)%20", None),
+        ("nDCG@10", 2.0, "nDCG@10"),
+        ("P@5", None, "P@5"),
+        ("P@5", 1.0, "P@5"),
+        ("P@5", 2.0, "P(rel=2)@5"),
+        ("R@5", 1.5, None),
+        ("ANNRecall@10", 2.0, "P@10"),
+        ("ANNRecall(truth=code)@10", 1.0, None),
+        ("AP(norm=min)@10", 1.0, None),
+        ("F1@10", 1.0, None),
+        ("nDCG(discount=jk2)%20", 1.0, None),
     ],
 )
-def test_recipes(name, measure):
-    found = words.recipe(name)
+def test_recipes(name, since, measure):
+    found = words.recipe(name, since)
     assert (found and found.measure) == measure
+
+
+def test_every_flag_that_a_trial_can_carry_is_explained():
+    state = np.array([WITHOUT_LOAD, UNANSWERED], dtype=np.uint8)
+    nothing = np.zeros(1)
+    answers = np.zeros((2, 1), dtype=np.int32)
+    seen = LoadResult(
+        *(nothing, nothing, np.zeros(1, dtype=np.int32), answers, state, 1.0, None, 1),
+        saturated=True,
+        unsettled=True,
+    )
+    trial = Trial(
+        *("k", Setting("simhash", "tables", "lsh"), False, "ok"),
+        latency_ms={"p99": 1.0},
+        upper_ms={"p99": 3.0},
+        samples=1,
+        flags=outcome._flags(seen, drifted=True),
+        null_ms={"latency": {"p99": None}},
+    )
+    assert set(sla.flags(trial, sla.Sla(10.0))) == set(words.FLAGS)
 
 
 def evil(trial, summarise):

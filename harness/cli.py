@@ -56,7 +56,7 @@ def cli() -> None:
 @click.option("--seed", metavar="N", help="Seed of hashes, generated data and load (123).")
 @click.option("--opensearch-url", metavar="URL", help="Also HARNESS_OPENSEARCH_URL.")
 @click.option("--config", type=click.Path(path_type=Path), help="YAML study; flags win over it.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder (reports/<study>).")
+@click.option("--out", metavar="DIR", help="Folder (reports/<study>).")
 @click.option("--fresh", is_flag=True, help="Measure everything anew.")
 @click.option("--json", "as_json", is_flag=True, help="Print summary.json.")
 @click.pass_context

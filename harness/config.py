@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -66,7 +67,8 @@ def _sizes(value: object) -> object:
 
 Number = Annotated[float, BeforeValidator(_no_bool)]
 Whole = Annotated[int, BeforeValidator(_no_bool)]
-Names = Annotated[tuple[str, ...], BeforeValidator(_split), Field(min_length=1)]
+Name = Annotated[str, Field(min_length=1)]
+Names = Annotated[tuple[Name, ...], BeforeValidator(_split), Field(min_length=1)]
 Sizes = Annotated[dict[str, tuple[Whole, ...]], BeforeValidator(_sizes)]
 
 
@@ -124,6 +126,13 @@ class StudyConfig(BaseModel):
     @classmethod
     def _known_reranks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         return _known(value, ("code", "signature"), "rerank")
+
+    @field_validator("out", mode="before")
+    @classmethod
+    def _folder(cls, value: object) -> object:
+        if value == "":
+            raise ValueError("expected the path of a folder")
+        return value
 
     @field_validator("opensearch_url")
     @classmethod
@@ -245,17 +254,42 @@ def _problems(error: ValidationError, flags: Mapping[str, Any]) -> list[str]:
         path = ".".join(str(part) for part in entry["loc"])
         message = entry["msg"].removeprefix("Value error, ")
         if entry["type"] == "extra_forbidden":
-            allowed = ", ".join(StudyConfig.model_fields)
-            lines.append(f"{path}: unknown setting; known are {allowed}")
+            near = get_close_matches(path.replace("-", "_"), StudyConfig.model_fields, 1)
+            allowed = f"did you mean {near[0]}?" if near else ", ".join(StudyConfig.model_fields)
+            lines.append(f"{path}: unknown setting; {'' if near else 'known are '}{allowed}")
         elif entry["type"] == "missing":
             lines.append("sla_ms: missing; give the latency limit, such as --sla-ms 100")
         elif not path:
             lines.extend(message.split("\n"))
         else:
             name = _shown(path, flags)
+            message = _expected(entry["type"], entry.get("ctx", {})) or message
             given = "" if entry["type"] == "value_error" else f", not {_short(entry['input'])}"
             lines.append(f"{name}: {message[:1].lower()}{message[1:]}{given}")
     return lines
+
+
+def _expected(kind: str, bounds: Mapping[str, Any]) -> str | None:
+    """What a value should have been, in words of this tool."""
+    limits = {"gt": "above", "ge": "at least", "lt": "below", "le": "at most"}
+    for name, words in limits.items():
+        if name in bounds:
+            return f"expected a number {words} {bounds[name]:g}"
+    return {
+        "int_parsing": "expected a whole number",
+        "int_type": "expected a whole number",
+        "int_from_float": "expected a whole number",
+        "float_parsing": "expected a number",
+        "float_type": "expected a number",
+        "finite_number": "expected a finite number",
+        "tuple_type": "expected names separated by commas",
+        "too_short": "expected at least one name",
+        "string_too_short": "expected a name",
+        "string_type": "expected a text",
+        "path_type": "expected the path of a folder",
+        "bool_type": "expected true or false",
+        "bool_parsing": "expected true or false",
+    }.get(kind)
 
 
 def _shown(path: str, flags: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexers.errors import BackendError
-from indexers.text import NORMALISER
+from indexers.normaliser import NORMALISER
 from indexers.types import Atom
 
 FILE = "manifest.json"

@@ -1,8 +1,7 @@
-"""Normalised text and its shingles (character n-grams of code points) as vocabulary ids."""
+"""Shingles of normalised text (character n-grams of code points) as vocabulary ids."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,23 +10,11 @@ import numpy as np
 from indexers.errors import SettingError
 from indexers.kernels import shingles as kernel
 from indexers.kernels import threads
+from indexers.normaliser import normalise
 from indexers.types import I32, I64, U32
 
-NORMALISER = "nfc-lower-space-1"
-"""Name of what `normalise` does; changes whenever a result of it would."""
 SHINGLE_SIZES = range(1, 8)
 _ERRORS = "surrogatepass"  # a lone surrogate is kept as a code point of its own
-
-
-def normalise(text: str) -> str:
-    """NFC, lower case, runs of white space to one space, trimmed; punctuation stays.
-
-    White space is what `str.split` takes for it. Idempotent; lone surrogates are kept.
-    """
-    if not text.isascii():
-        # lower case can be composable where upper case was not: J + caron
-        text = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).lower())
-    return " ".join(text.lower().split())
 
 
 @dataclass(frozen=True, slots=True)

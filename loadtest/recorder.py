@@ -22,6 +22,11 @@ def carries(percent: int, n: int) -> bool:
     return n * (100 - percent) >= 300
 
 
+def needed(name: str) -> int:
+    """How many values this statistic needs, `mean` or a percentile such as `p99`."""
+    return 1 if name == "mean" else -(-300 // (100 - PERCENT[name]))
+
+
 def nearest_rank(sorted_values: F64, percent: int) -> float:
     """The percentile of float64 (n,), ascending, n at least 1."""
     rank = -(-percent * len(sorted_values) // 100)  # whole numbers: 0.95 · 20 is not 19

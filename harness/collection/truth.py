@@ -9,6 +9,7 @@ import numpy as np
 
 from harness.collection import cache, digest
 from harness.collection.types import Corpus, Neighbours
+from indexers.normaliser import NORMALISER
 from indexers.types import Nearest, Progress, no_progress
 
 SIMILARITY = "jaccard"
@@ -85,7 +86,9 @@ def pairs_above(
 
 
 def _key(corpus: Corpus, k: int, shingle_size: int) -> str:
-    return digest.of_text(_FORMAT, corpus.content, SIMILARITY, str(shingle_size), str(k))
+    return digest.of_text(
+        _FORMAT, NORMALISER, corpus.content, SIMILARITY, str(shingle_size), str(k)
+    )
 
 
 def _packed(nearest: Nearest) -> bytes:

@@ -8,6 +8,7 @@ import numpy as np
 
 from harness.collection.types import Judgments
 from harness.measures.answers import find, pair_keys, pair_rows
+from harness.measures.names import JUDGED, MEASURES, NDCG
 from indexers.errors import SettingError
 from indexers.types import F64, I32, I64, Bool
 
@@ -15,6 +16,21 @@ from indexers.types import F64, I32, I64, Bool
 def default_relevant_from(judgments: Judgments) -> float:
     """The label that binary measures count from: 2 where any label reaches 2, else 1."""
     return 2.0 if len(judgments.gains) and float(judgments.gains.max()) >= 2 else 1.0
+
+
+def carried_measures(judgments: Judgments | None, relevant_from: float | None) -> list[str]:
+    """Names, without cut-off, of the measures that some query carries.
+
+    nDCG needs a gain above 0, binary measures a label from `relevant_from` on; the measures
+    against neighbours need no judgments.
+    """
+    neighbours = [name for name in MEASURES if name not in JUDGED]
+    if judgments is None or not len(judgments.gains):
+        return neighbours
+    since = default_relevant_from(judgments) if relevant_from is None else relevant_from
+    greatest = float(judgments.gains.max())
+    judged = [name for name in JUDGED if greatest >= since or (name == NDCG and greatest > 0)]
+    return [*judged, *neighbours]
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,6 +118,8 @@ def null_figures(report: Report) -> list[tuple[str, str, str]]:
         for name, value in figures.items():
             nested = value if isinstance(value, dict) else {"": value}
             for stat, number in nested.items():
+                if stat == "n":
+                    continue
                 found.append((backend, f"{name} {stat}".strip(), numbers.milliseconds(number)))
     return found
 

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from harness.report.numbers import significant
+
 SHOWN = 10
 
 
@@ -47,7 +49,7 @@ def _cells(trial: dict[str, Any], objective: str, stat: str, pick: str | None) -
         _number(setting["num_tables"], "d"),
         _number(setting["hash_length"], "d"),
         _number(trial["quality"].get(objective), ".3f"),
-        _number((trial["latency_ms"] or {}).get(stat), ".3g"),
+        significant((trial["latency_ms"] or {}).get(stat)),
         _number(trial["qps"], ",.0f"),
     )
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 FLAGS = {
     "client-bound": "The load generator itself needs more than a fifth of the limit at this rate: "
     "the figure tells about the client as much as about the index.",
-    "saturated": "The backlog of requests ran past its limit and the trial was stopped: this "
-    "setting cannot carry the rate and is never feasible.",
+    "saturated": "The backlog of requests ran past its limit, or less than 90 % of the rate asked "
+    "for was reached: this setting cannot carry the rate and is never feasible.",
     "noisy": "The upper bound is more than twice the statistic itself: a few requests decided it. "
     "Treat small differences as ties.",
     "drift": "The index changed while it was measured (segments were merged or refreshed).",

@@ -50,10 +50,9 @@ def conclude(config: StudyConfig, plan: Plan, store: Store, *, command: str) -> 
 
     rows = store.trials()
     trials = [rows[p.key] for p in plan.trials if p.key in rows]
-    judged = store.meta("judged_pairs") is not None
     goal = Goal(
         Sla(config.sla_ms, config.sla_stat),
-        objective_of(config.objective, config.cutoff, judged=judged),
+        objective_of(config.objective, config.cutoff, store.meta("carried")),
         config.tolerance,
     )
     facts = _facts(config, plan, store)

@@ -22,6 +22,7 @@ from indexers.address import address
 from indexers.registry import backend
 
 MOST_REMARKS = 20
+FEW_QUERIES = 30
 
 
 def report_context(
@@ -42,6 +43,7 @@ def report_context(
         notes=(
             *(f"{name}: {line}" for name, info in backends.items() for line in info["warnings"]),
             *(f"{place} was away and may hold a temporary index" for place in away(store)),
+            *_query_notes(summary),
             *_cut_notes(store),
             *_signature_notes(config, summary),
             *_remarks(store.trials().values()),
@@ -149,6 +151,15 @@ def _remarks(trials: Iterable[Trial]) -> list[str]:
             f"{max(short)} queries in one: their buckets hold too few documents"
         )
     return lines[:MOST_REMARKS]
+
+
+def _query_notes(summary: Summary) -> Iterator[str]:
+    queries = summary["corpus"]["queries"]
+    if queries < FEW_QUERIES:
+        yield (
+            f"{queries} queries only: upper bounds resample the queries, and so few say little "
+            "about others"
+        )
 
 
 def _cut_notes(store: Store) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from harness.tuning.trial import Setting
 
 
@@ -24,6 +26,13 @@ def label(setting: Setting) -> str:
     if setting.rerank == "signature":
         parts.append("by signature")
     return " ".join(part for part in parts if part)
+
+
+def milliseconds(value: float) -> str:
+    """A latency for people: `0.618 ms`, `1,360 ms`, `no bound`."""
+    if math.isinf(value):
+        return "no bound"
+    return f"{value:.3g} ms" if value < 999.5 else f"{value:,.0f} ms"
 
 
 TEXT_REFERENCE = "BM25 (in process)"

@@ -18,6 +18,9 @@ from indexers.types import F64, I32, IndexHandle, Status
 from loadtest.profile import UNANSWERED, WITHOUT_LOAD, LoadProfile, LoadResult
 from loadtest.recorder import statistics, upper_bounds
 
+REACHED_SHARE = 0.9
+"""A trial that fell further behind the rate asked for did not carry it, however short it was."""
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:
@@ -68,7 +71,7 @@ def measured_trial(
         timeout_s=profile.timeout_s,
         build_s=handle.build_s,
         index_bytes=index_bytes,
-        flags=_flags(result, drifted),
+        flags=_flags(result, profile, drifted),
         null_ms={
             "latency": statistics(null.latency_ms),
             "service": statistics(null.service_ms),
@@ -115,9 +118,10 @@ def _score(answers: I32, truth: Truth, encoded: Encoded, code_kth: F64 | None) -
     )
 
 
-def _flags(result: LoadResult, drifted: bool) -> tuple[str, ...]:
+def _flags(result: LoadResult, profile: LoadProfile, drifted: bool) -> tuple[str, ...]:
+    reached = result.rate_per_s >= REACHED_SHARE * profile.rate_per_s
     found = {
-        "saturated": result.saturated,
+        "saturated": result.saturated or not reached,
         "errors": result.errors > 0,
         "cold": result.unsettled,
         "drift": drifted,

@@ -12,6 +12,7 @@ from harness.config import StudyConfig
 from harness.tuning.space import Point, space
 from harness.tuning.trial import Setting, Trial
 from indexers.address import address
+from indexers.normaliser import NORMALISER
 from indexers.registry import backend, family
 from loadtest.profile import LoadProfile
 
@@ -19,6 +20,7 @@ MEASUREMENT_VERSION = 1
 """Raised whenever a stored row would no longer mean the same."""
 RATE_IN_PROCESS, RATE_REMOTE = 1000.0, 100.0
 BURST_IN_PROCESS_S, BURST_REMOTE_S = 0.5, 3.0
+LONGEST_TIMEOUT_S = 600.0
 OVERHEAD_S = 0.4
 """Opening, warm-up and scoring of one trial."""
 
@@ -89,8 +91,8 @@ def load_profile(config: StudyConfig, backend_name: str, queries: int = 0) -> Lo
 
 
 def timeout_s(config: StudyConfig) -> float:
-    """A request beyond this counts as failed: ten times the limit, at least a second."""
-    return max(10 * config.sla_ms / 1000, 1.0)
+    """A request beyond this counts as failed: ten times the limit, a second to ten minutes."""
+    return min(max(10 * config.sla_ms / 1000, 1.0), LONGEST_TIMEOUT_S)
 
 
 def expected_s(config: StudyConfig, missing: tuple[Planned, ...], queries: int) -> float:
@@ -106,6 +108,7 @@ def _common(config: StudyConfig, corpus_content: str) -> dict[str, object]:
     return {
         "version": MEASUREMENT_VERSION,
         "corpus": corpus_content,
+        "normaliser": NORMALISER,
         "cutoff": config.cutoff,
         "relevant_from": config.relevant_from,
         "build": config.build,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from harness.tuning.names import milliseconds
 from harness.tuning.trial import Trial
 from loadtest.recorder import tells
 
@@ -76,8 +77,10 @@ def violation(trial: Trial, sla: Sla) -> str:
     bound, stat = upper_ms(trial, sla), stat_ms(trial, sla)
     if math.isinf(stat):
         return f"too many requests failed for a {sla.stat}"
-    shown = "unbounded" if math.isinf(bound) else f"{bound:.3g} ms"
-    return f"{sla.stat} {stat:.3g} ms, upper bound {shown}, against {sla.limit_ms:g} ms"
+    return (
+        f"{sla.stat} {milliseconds(stat)}, upper bound {milliseconds(bound)}, "
+        f"against {sla.limit_ms:g} ms"
+    )
 
 
 def _number(value: float | None) -> float:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.tuning.trial import Setting, Trial
-from indexers.errors import StudyError
+from indexers.errors import SettingError, StudyError
 from indexers.types import I32
 
 FORMAT = 1
@@ -137,15 +137,17 @@ def open_study(folder: Path, *, replace_damaged: bool = False) -> Iterator[Store
         replace_damaged: start anew where the file cannot be read.
 
     Raises:
-        StudyError: the folder cannot be written, another run holds it, or it is damaged.
+        SettingError: the folder cannot be written.
+        StudyError: another run holds it, or it is damaged.
     """
     path = folder / "study.sqlite"
     new = not path.exists()
+    made = _missing_parents(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
-        raise StudyError(
+        raise SettingError(
             f"folder {folder} cannot be written ({error.strerror}): choose another with --out"
         ) from error
     try:
@@ -162,7 +164,7 @@ def open_study(folder: Path, *, replace_damaged: bool = False) -> Iterator[Store
         finally:
             store.close()
             if new:
-                _remove(folder)
+                _remove(folder, made)
     finally:
         os.close(lock)
 
@@ -177,11 +179,20 @@ def _open(path: Path, replace_damaged: bool) -> Store:
     return Store(path)
 
 
-def _remove(folder: Path) -> None:
+def _missing_parents(folder: Path) -> list[Path]:
+    """The folder and those above it that are not there yet, innermost first."""
+    return [path for path in (folder, *folder.parents) if not path.exists()]
+
+
+def _remove(folder: Path, made: list[Path]) -> None:
+    """Take away what a study that came to nothing has written; the user's own files stay."""
     for name in ("study.sqlite", "study.sqlite-journal", ".lock"):
         (folder / name).unlink(missing_ok=True)
-    with suppress(OSError):  # the user's own files stay
-        folder.rmdir()
+    for name in ("judgments.qrels", "neighbours.qrels.gz"):
+        (folder / "truth" / name).unlink(missing_ok=True)
+    for path in (folder / "truth", folder / "runs", *made):
+        with suppress(OSError):  # not empty, or never made
+            path.rmdir()
 
 
 def _hold(lock: int, folder: Path) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from harness.collection import source
 from harness.config import StudyConfig
 from harness.environment import environment
+from harness.measures.relevance import carried_measures
 from harness.progress import Progress, duration
 from harness.tuning.conclude import Outcome, conclude
 from harness.tuning.connect import (
@@ -32,10 +33,13 @@ from harness.tuning.plan import (
 from harness.tuning.store import Store, open_study
 from harness.tuning.summary import objective_of
 from indexers.errors import SettingError
+from loadtest.recorder import needed, tells
 
 if TYPE_CHECKING:
     from harness.collection.types import Corpus
 
+WORK = ".harness-work"
+"""Folder for temporary files within that of the study."""
 PATIENCE_S = 15.0
 """How long a finished study waits for a server that went away, to remove what is left there."""
 
@@ -81,7 +85,8 @@ def _measure(
     """Look at everything before anything is built, then run."""
     corpus = source.open_corpus(config.corpus, config.fields, seed=config.seed)
     _check_cutoff(config, corpus)
-    objective_of(config.objective, config.cutoff, judged=corpus.judgments is not None)
+    carried = carried_measures(corpus.judgments, config.relevant_from)
+    objective_of(config.objective, config.cutoff, carried)
     connected = connect(config, plan, missing)
     if fresh:
         store.clear()
@@ -93,7 +98,8 @@ def _measure(
             progress.say(f"{name}: {warning}")
     _announce(config, plan, missing, corpus, progress)
     _put_facts(store, config, corpus, connected)
-    with _work_folder(plan.folder / ".work") as work:
+    store.put_meta("carried", carried)
+    with _work_folder(plan.folder / WORK) as work:
         _run(config, plan, missing, store, corpus, connected, work, progress)
 
 
@@ -197,7 +203,14 @@ def _announce(
     )
     if plan.impossible:
         count = sum(number for _, number in plan.impossible)
-        progress.say(f"{count} combinations do not exist and are left out")
+        places = ", ".join(f"{n} × {reason.split(', such as')[0]}" for reason, n in plan.impossible)
+        progress.say(f"{count} combinations do not exist and are left out: {places}")
+    samples = max(config.measured_samples, len(corpus.query_ids))
+    if not tells(config.sla_stat, samples):
+        progress.say(
+            f"{samples} requests a trial cannot bound a {config.sla_stat}, so nothing will meet "
+            f"the SLA: give --samples {needed(config.sla_stat)} or more, or another --sla-stat"
+        )
 
 
 def _put_facts(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from harness.measures.names import ANN_RECALL, JUDGED, NDCG, at, parse_measure
+from harness.measures.names import ANN_RECALL, NDCG, at, parse_measure
 from harness.tuning.pick import Choice, choose
 from harness.tuning.sla import Sla, feasible, flags
 from harness.tuning.trial import Summary, Trial
@@ -46,21 +46,27 @@ class Facts:
     references: Mapping[str, Mapping[str, float | None]]
 
 
-def objective_of(typed: str | None, cutoff: int, *, judged: bool) -> str:
-    """The measure that decides: as typed, else nDCG with judgments, else ANNRecall.
+def objective_of(typed: str | None, cutoff: int, carried: Sequence[str]) -> str:
+    """The measure that decides: as typed, else nDCG where queries carry it, else ANNRecall.
+
+    Args:
+        typed: what the user asked for, if anything.
+        cutoff: K.
+        carried: measures, without cut-off, that some query carries.
 
     Raises:
-        SettingError: it needs judgments and there are none, or it is no measure.
+        SettingError: no query carries it, or it is no measure.
     """
-    if typed is not None:
-        objective = parse_measure(typed, cutoff)
-        if not judged and objective in {at(measure, cutoff) for measure in JUDGED}:
-            raise SettingError(
-                f"objective {objective} needs judgments, and the corpus has none: choose "
-                f"{at(ANN_RECALL, cutoff)}"
-            )
-        return objective
-    return at(NDCG if judged else ANN_RECALL, cutoff)
+    if typed is None:
+        return at(NDCG if NDCG in carried else ANN_RECALL, cutoff)
+    objective = parse_measure(typed, cutoff)
+    allowed = [at(measure, cutoff) for measure in carried]
+    if objective not in allowed:
+        raise SettingError(
+            f"objective {objective}: no query carries it, since nothing is judged relevant "
+            f"enough; choose from {', '.join(allowed)}"
+        )
+    return objective
 
 
 def summarise(trials: Sequence[Trial], goal: Goal, facts: Facts) -> tuple[Summary, Choice]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from harness.tuning.names import name_of
+from harness.tuning.names import milliseconds, name_of
 from harness.tuning.pick import Choice
 from harness.tuning.sla import Sla, feasible, stat_ms, upper_ms, violation
 from harness.tuning.trial import Trial
+from loadtest.recorder import needed, tells
 
 USEFUL_SHARE = 0.5
 """A pick that keeps less of the reference's quality than this is called not useful."""
@@ -35,15 +36,22 @@ def verdict(
         first = f"No approximate index is needed: {_told(choice.enough, sla, objective)}."
         return f"{first}{useless and ' '}{useless} The best approximate setting is {told}."
     if choice.pick.baseline:
-        first = f"No approximate setting meets the SLA, but a baseline does: {told}."
+        swept = any(not t.baseline for t in trials)
+        first = (
+            f"No approximate setting meets the SLA, but a baseline does: {told}."
+            if swept
+            else f"This study sweeps no approximate setting; its best baseline is {told}."
+        )
         return f"{first}{useless and ' '}{useless}"
     return f"{useless} The best setting is {told}." if useless else f"Use {told}."
 
 
 def _useless(trial: Trial, objective: str, reference: float | None) -> str:
     """A sentence where the trial keeps less than half of the reference; else empty."""
-    if reference is None or reference <= 0:
+    if reference is None:
         return ""
+    if reference <= 0:
+        return "Whether that is useful is not known: the reference scores 0 as well."
     share = (trial.quality.get(objective) or 0.0) / reference
     if share >= USEFUL_SHARE:
         return ""
@@ -52,10 +60,10 @@ def _useless(trial: Trial, objective: str, reference: float | None) -> str:
 
 def _told(trial: Trial, sla: Sla, objective: str) -> str:
     quality = trial.quality.get(objective) or 0.0
-    bound = _ms(upper_ms(trial, sla))
+    bound = milliseconds(upper_ms(trial, sla))
     return (
         f"{name_of(trial.setting)}: {objective} {quality:.3f} at {sla.stat} "
-        f"{_ms(stat_ms(trial, sla))} (at most {bound} with 95 % confidence; "
+        f"{milliseconds(stat_ms(trial, sla))} (at most {bound} with 95 % confidence; "
         f"limit {sla.limit_ms:g} ms)"
     )
 
@@ -66,20 +74,24 @@ def _nothing(choice: Choice, trials: Sequence[Trial], sla: Sla, objective: str) 
         return "No trial finished: nothing can be said about the SLA."
     if any(feasible(t, sla) for t in finished):
         return f"No finished trial carries {objective}: choose another objective."
-    start = f"No setting meets the SLA of {sla.limit_ms:g} ms on {sla.stat}: scale the server up"
-    if choice.nearest_miss is None:
-        return f"{start}, or relax the limit."
+    start = f"No setting meets the SLA of {sla.limit_ms:g} ms on {sla.stat}"
     miss = choice.nearest_miss
+    if miss is None:
+        return f"{start}: scale the server up, or relax the limit."
     quality = miss.quality.get(objective) or 0.0
-    by = upper_ms(miss, sla) - sla.limit_ms
-    relax = f"relax the limit by {_ms(by)}" if math.isfinite(by) and by > 0 else "lower the rate"
     return (
-        f"{start}, or {relax}. Nearest miss: {name_of(miss.setting)} with {objective} "
+        f"{start}: {_remedy(miss, sla)}. Nearest miss: {name_of(miss.setting)} with {objective} "
         f"{quality:.3f}; {violation(miss, sla)}."
     )
 
 
-def _ms(value: float) -> str:
-    if math.isinf(value):
-        return "no bound"
-    return f"{value:.3g} ms" if value < 1000 else f"{value:,.0f} ms"
+def _remedy(miss: Trial, sla: Sla) -> str:
+    """What would make the nearest miss feasible."""
+    if not tells(sla.stat, miss.samples):
+        return f"measure more requests (--samples {needed(sla.stat)}), or choose another --sla-stat"
+    if "saturated" in miss.flags:
+        return "scale the server up, or lower the rate"
+    by = upper_ms(miss, sla) - sla.limit_ms
+    if math.isinf(by):
+        return "scale the server up, or lower the rate"
+    return f"scale the server up, or relax the limit by {milliseconds(by)}"

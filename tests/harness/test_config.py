@@ -54,7 +54,7 @@ def test_flags_win_over_yaml_and_yaml_over_the_environment(tmp_path, monkeypatch
     ("flags", "expected"),
     [
         ({}, "sla_ms: missing"),
-        ({"sla_ms": "-5"}, "--sla-ms: input should be greater than 0, not '-5'"),
+        ({"sla_ms": "-5"}, "--sla-ms: expected a number above 0, not '-5'"),
         ({"sla_ms": "0"}, "--sla-ms"),
         ({"sla_ms": "nan"}, "--sla-ms"),
         ({"sla_ms": "inf"}, "--sla-ms"),
@@ -82,6 +82,9 @@ def test_flags_win_over_yaml_and_yaml_over_the_environment(tmp_path, monkeypatch
         ({"sla_ms": "1", "rate": "0"}, "--rate"),
         ({"sla_ms": "1", "users": "0"}, "--users"),
         ({"sla_ms": "1", "build": "twice"}, "--build"),
+        ({"sla_ms": "1", "fields": ""}, "--fields (0): expected a name"),
+        ({"sla_ms": "1", "fields": "title,,text"}, "--fields (1): expected a name"),
+        ({"sla_ms": "1", "out": ""}, "--out: expected the path of a folder"),
     ],
 )
 def test_bad_flags_are_named(flags, expected):
@@ -98,7 +101,7 @@ def test_all_mistakes_are_told_at_once():
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (b"sla_ms: 1\nnum_table: [5]\n", "num_table: unknown setting"),
+        (b"sla_ms: 1\nnum_table: [5]\n", "num_table: unknown setting; did you mean num_tables?"),
         (b"sla_ms: 1\nbackend: []\n", "backend"),
         (b"sla_ms: 1\nnum_tables: {simhash: []}\n", "num_tables: give at least one size"),
         (b"sla_ms: true\n", "true and false are not numbers"),

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexers.families.minhash import FAMILY
-from indexers.text import normalise
+from indexers.normaliser import normalise
 from indexers.types import Status, TableSize
 
 TEXTS = ["Hello World", "a", "!!!", "é中文😀 Ünï", "ab" * 300, "Lorem ipsum dolor sit amet"]

@@ -9,7 +9,7 @@ from simhash import Simhash
 
 from indexers.errors import SettingError
 from indexers.families.simhash import FAMILY
-from indexers.text import normalise
+from indexers.normaliser import normalise
 from indexers.types import Status, TableSize
 
 MASK = 2**64 - 1

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from indexers.errors import SettingError
 from indexers.kernels import threads
-from indexers.text import Shingler, normalise
+from indexers.normaliser import normalise
+from indexers.text import Shingler
 
 ANY_TEXT = st.text(st.characters(), max_size=40)  # lone surrogates included
 MIXED = st.text("aAbB éÉß中😀\t\n\x00\x1c\u2003İΣ\u030c\ud800", max_size=30)

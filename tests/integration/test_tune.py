@@ -86,7 +86,7 @@ def test_every_file_of_a_run_is_there(finished):
     for name in FILES:
         assert (made.folder / name).stat().st_size > 0, name
     assert len(runs(made.folder)) == len(summary["trials"])
-    assert not (made.folder / ".work").exists()
+    assert not (made.folder / ".harness-work").exists()
 
 
 def test_figures_can_be_recomputed_by_another_tool(finished):
@@ -197,7 +197,7 @@ def test_a_killed_run_goes_on_without_repeating_a_trial(study, end):
     after = made.rows()
     assert len(after) == len(summary["trials"]) == 14
     assert {key: after[key] for key in before} == before
-    assert not (made.folder / ".work").exists()
+    assert not (made.folder / ".harness-work").exists()
 
 
 def test_ctrl_c_leaves_a_resumable_study_and_nothing_else(study, end):
@@ -208,7 +208,7 @@ def test_ctrl_c_leaves_a_resumable_study_and_nothing_else(study, end):
     assert code == 130
     assert errors.strip().splitlines()[-1].startswith("harness: interrupted")
     assert "Traceback" not in errors
-    assert not (made.folder / ".work").exists()
+    assert not (made.folder / ".harness-work").exists()
     assert not _children_of(process.pid)
     before = made.rows()
     made.run()

@@ -8,7 +8,7 @@ import pytest
 from harness.report import html, markdown, model, words
 from harness.tuning import outcome, sla
 from harness.tuning.trial import Setting, Trial
-from loadtest.profile import UNANSWERED, WITHOUT_LOAD, LoadResult
+from loadtest.profile import UNANSWERED, WITHOUT_LOAD, LoadProfile, LoadResult
 
 EVIL = "<script>alert(1)</script>"
 
@@ -193,7 +193,7 @@ def test_every_flag_that_a_trial_can_carry_is_explained():
         latency_ms={"p99": 1.0},
         upper_ms={"p99": 3.0},
         samples=1,
-        flags=outcome._flags(seen, drifted=True),
+        flags=outcome._flags(seen, LoadProfile(rate_per_s=1.0), drifted=True),
         null_ms={"latency": {"p99": None}},
     )
     assert set(sla.flags(trial, sla.Sla(10.0))) == set(words.FLAGS)

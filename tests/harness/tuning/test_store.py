@@ -1,13 +1,14 @@
 """A study file holds what was put in, alone, and is refused when it is damaged."""
 
 import multiprocessing
+from contextlib import suppress
 
 import numpy as np
 import pytest
 
 from harness.tuning.store import open_study
 from harness.tuning.trial import Setting, Trial
-from indexers.errors import HarnessError, StudyError
+from indexers.errors import HarnessError, SettingError, StudyError
 
 ROW = Trial(
     key="0" * 16,
@@ -41,9 +42,27 @@ def test_rows_and_samples_come_back_to_the_last_digit(tmp_path):
 
 
 def test_nothing_is_left_of_a_study_that_ended_before_its_first_row(tmp_path):
-    with pytest.raises(HarnessError), open_study(tmp_path / "s"):
+    with suppress(HarnessError), open_study(tmp_path / "new" / "s"):
+        (tmp_path / "new" / "s" / "truth").mkdir()
         raise HarnessError("bad corpus")
-    assert not (tmp_path / "s").exists()
+    assert not (tmp_path / "new").exists()
+
+
+def test_the_users_own_files_stay(tmp_path):
+    (tmp_path / "truth").mkdir()
+    (tmp_path / "truth" / "mine").write_text("precious")
+    with pytest.raises(HarnessError), open_study(tmp_path):
+        raise HarnessError("bad corpus")
+    assert [path.name for path in tmp_path.rglob("*")] == ["truth", "mine"]
+
+
+def test_a_note_of_what_may_stand_on_a_server_outlives_its_run(tmp_path):
+    with suppress(HarnessError), open_study(tmp_path / "s") as store:
+        store.put_meta("standing", [{"backend": "opensearch"}])
+        raise HarnessError("engine gone")
+    with open_study(tmp_path / "s") as store:
+        store.clear()
+        assert store.meta("standing") == [{"backend": "opensearch"}]
 
 
 def test_rows_stay_when_a_later_run_ends_in_an_error(tmp_path):
@@ -85,5 +104,5 @@ def test_two_runs_do_not_share_a_study(tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_one_clear_line(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(StudyError, match="--out"), open_study(tmp_path / "file" / "s"):
+    with pytest.raises(SettingError, match="--out"), open_study(tmp_path / "file" / "s"):
         pass

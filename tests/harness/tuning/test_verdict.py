@@ -2,8 +2,12 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from harness.collection.types import Judgments
+from harness.measures.names import MEASURES
+from harness.measures.relevance import carried_measures
 from harness.tuning.conclude import BROKEN, INFEASIBLE, OK, exit_code
 from harness.tuning.pick import choose
 from harness.tuning.sla import Sla
@@ -57,6 +61,8 @@ def test_a_baseline_that_is_as_good_comes_first():
     # too slow, or worse
     assert told(trial("a", 0.8, 4), trial("b", 0.8, 11, kind="flat")).startswith("Use minhash")
     assert told(trial("a", 0.8, 4), trial("b", 0.79, 5, kind="flat")).startswith("Use minhash")
+    # objectives within the tolerance are equal
+    assert told(trial("a", 0.8, 4), trial("b", 0.796, 5, kind="flat")).startswith("No approx")
 
 
 def test_less_than_half_of_the_reference_is_not_useful():
@@ -76,8 +82,10 @@ def test_usefulness_is_told_of_what_is_recommended():
     assert verdict.startswith("No approximate index is needed: minhash on tables (flat")
     assert "Meets the SLA, not useful: it keeps 8% of the reference's 0.800." in verdict
     verdict = told(trial("b", 0.06, 4, kind="flat"), references=reference)
-    assert verdict.startswith("No approximate setting meets the SLA, but a baseline does")
+    assert verdict.startswith("This study sweeps no approximate setting; its best baseline is")
     assert "not useful" in verdict
+    verdict = told(trial("a", 0.0, 4), references={"exact jaccard": {OBJECTIVE: 0.0}})
+    assert "not known: the reference scores 0 as well" in verdict
 
 
 def test_nothing_feasible_names_the_nearest_miss_and_by_how_much():
@@ -92,6 +100,7 @@ def test_nothing_feasible_names_the_nearest_miss_and_by_how_much():
     [
         (trial("a", 0.8, 1, flag=["saturated"]), "could not keep up with the rate"),
         (replace(trial("a", 0.8, 1, samples=200), upper_ms={}), "200 samples cannot bound a p99"),
+        (replace(trial("a", 0.8, 1, samples=200), upper_ms={}), "(--samples 300)"),
         (
             replace(trial("a", 0.8, 1), latency_ms={"p99": None}, upper_ms={"p99": None}),
             "too many requests failed",
@@ -126,12 +135,24 @@ def test_exit_codes():
 
 
 def test_the_objective_follows_the_judgments():
-    assert objective_of(None, 10, judged=True) == "nDCG@10"
-    assert objective_of(None, 5, judged=False) == "ANNRecall@5"
-    assert objective_of("map", 10, judged=True) == "AP(norm=min)@10"
-    assert objective_of("annrecall", 10, judged=False) == "ANNRecall@10"
-    with pytest.raises(SettingError, match="needs judgments"):
-        objective_of("map", 10, judged=False)
+    neighbours = ["ANNRecall", "ANNRecall(truth=code)"]
+    judged = ["nDCG", "AP(norm=min)", *neighbours]
+    assert objective_of(None, 10, judged) == "nDCG@10"
+    assert objective_of(None, 5, neighbours) == "ANNRecall@5"
+    assert objective_of("map", 10, judged) == "AP(norm=min)@10"
+    with pytest.raises(SettingError, match="no query carries it"):
+        objective_of("map", 10, neighbours)
+
+
+def test_measures_are_carried_where_something_is_relevant_enough():
+    def carried(gains, since=None):
+        n = len(gains)
+        judgments = Judgments(np.array([0, n]), np.arange(n, dtype=np.int32), np.array(gains))
+        return carried_measures(judgments, since)
+
+    assert carried([1.0, 0.0]) == list(MEASURES)
+    assert carried([0.0, 0.0]) == carried_measures(None, None) == list(MEASURES[6:])
+    assert carried([3.0], since=9) == ["nDCG", *MEASURES[6:]]
 
 
 def test_the_best_reference_is_the_better_of_similarity_and_text():

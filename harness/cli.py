@@ -72,11 +72,13 @@ def tune(
     from harness.progress import Progress
     from harness.report.terminal import show
     from harness.tuning.study import tune as run_study
+    from harness.tuning.summary import failures
 
     flags["thorough"] = flags["thorough"] or None
     study = study_config(flags, config)
     outcome = run_study(study, command=_command(), fresh=fresh, progress=Progress())
-    show(outcome.summary, outcome.folder, as_json=as_json)
+    failed = tuple(failures(outcome.summary))
+    show(outcome.summary, outcome.folder, failed, as_json=as_json)
     context.exit(outcome.exit_code)
 
 

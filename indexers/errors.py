@@ -7,6 +7,7 @@
     │   └── SettingError        flags, configuration, sizes
     ├── BackendError            an index could not be built, opened or searched
     │   ├── EngineUnavailable   unreachable, red, or gone in the middle
+    │   ├── IndexMissing        someone removed the index while it was searched
     │   └── MissingPackage      an optional client is not installed
     ├── LoadError               the load generator broke
     └── StudyError              a study file is damaged or in use
@@ -49,6 +50,10 @@ class BackendError(HarnessError):
 
 class EngineUnavailable(BackendError):
     """A search engine is unreachable or red, or went away."""
+
+
+class IndexMissing(BackendError):
+    """The index is not there any more."""
 
 
 class MissingPackage(BackendError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from indexers.errors import BackendError, EngineUnavailable, HarnessError
+from indexers.errors import BackendError, EngineUnavailable, HarnessError, IndexMissing
 from indexers.types import Hits
 from loadtest.profile import NOT_ASKED, UNANSWERED, UNDER_LOAD, WITHOUT_LOAD
 
@@ -66,6 +66,9 @@ class Tally:
             self.texts.append(text)
         if isinstance(error, TimeoutError):  # slow, not broken
             self._failures = self._unreachable = 0
+            return
+        if isinstance(error, IndexMissing):
+            self.fatal = error
             return
         self._failures += 1
         gone = isinstance(error, OSError | EngineUnavailable)

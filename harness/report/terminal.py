@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,14 @@ from harness.report.numbers import significant
 SHOWN = 10
 
 
-def show(summary: dict[str, Any], folder: Path, *, as_json: bool) -> None:
-    """Print the summary as JSON, or verdict, best trials and the report's path."""
+def show(summary: dict[str, Any], folder: Path, failures: Sequence[str], *, as_json: bool) -> None:
+    """Print the summary as JSON, or verdict, best trials, what failed and the report's path."""
     if as_json:
         json.dump(summary, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
         sys.stdout.write("\n")
         return
-    lines = [summary["verdict"], "", *_table(summary), "", str(folder / "report.html")]
+    told = [*failures, ""] if failures else []
+    lines = [summary["verdict"], "", *_table(summary), "", *told, str(folder / "report.html")]
     sys.stdout.write("\n".join(lines) + "\n")
 
 

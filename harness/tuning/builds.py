@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -110,20 +111,23 @@ class TemporaryIndexes:
             shutil.rmtree(folder, ignore_errors=True)
 
     def sweep(self, patience_s: float) -> list[str]:
-        """Look again where something may be left; names the servers that are still away.
+        """Look again where something may be left; gives why it could not be, a line a server.
 
         Args:
             patience_s: a server that went away is given this long to come back.
         """
         end = time.monotonic() + patience_s
         while True:
+            reasons = []
             with uninterrupted():
                 for backend in list(self._doubtful.values()):
-                    with suppress(BackendError, OSError):
+                    try:
                         backend.sweep()
                         self._trust(backend)
-            if not self._doubtful or time.monotonic() >= end:
-                return sorted(self._doubtful)
+                    except (BackendError, OSError) as error:
+                        reasons.append(f"{backend.name}: {error}")
+            if not reasons or time.monotonic() >= end:
+                return reasons
             time.sleep(RETRY_S)
 
     def _doubt(self, backend: Backend) -> None:
@@ -138,7 +142,11 @@ class TemporaryIndexes:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Hold back Ctrl-C and SIGTERM while something of ours is being removed."""
+    """Hold back Ctrl-C and SIGTERM while something of ours is being removed.
+
+    The first one waits for the end of the block; a second one, from someone who has been told
+    what is going on, does not.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -146,6 +154,9 @@ def uninterrupted() -> Iterator[None]:
 
     def note(number: int, _frame: object) -> None:
         pressed.append(number)
+        if len(pressed) > 1:
+            raise KeyboardInterrupt
+        sys.stderr.write("removing the temporary index; once more leaves it to the next run\n")
 
     held = (signal.SIGINT, signal.SIGTERM)
     previous = [signal.signal(number, note) for number in held]

@@ -90,7 +90,7 @@ def sweep_standing(config: StudyConfig, store: Store, progress: Progress) -> Non
     store.put_meta("standing", [asdict(s) for s in left])
 
 
-def away(store: Store) -> list[str]:
+def standing_places(store: Store) -> list[str]:
     """The servers that may still hold an index, for people."""
     return [f"{s.backend} at {s.server}" for s in _standing(store)]
 
@@ -111,10 +111,10 @@ def _owned(config: StudyConfig, standing: Standing) -> Backend:
     return backend(standing.backend)(BackendConfig(url=url, owner=standing.owner))
 
 
-def tell_away(backends: list[str], progress: Progress) -> None:
-    """Say which servers could not be looked at again, and what to do."""
-    for name in backends:
+def tell_standing(reasons: list[str], progress: Progress) -> None:
+    """Say where a temporary index may still stand, why, and what to do."""
+    for reason in reasons:
         progress.say(
-            f"{name} is away and may still hold a temporary index: run the same command once "
-            "it is back, and it is removed first"
+            f"a temporary index may still stand ({reason}): run the same command once that is "
+            "mended, and it is removed first"
         )

@@ -10,13 +10,13 @@ from typing import Any
 from harness import __version__
 from harness.config import StudyConfig
 from harness.report.model import LossSplit, ReportContext
-from harness.tuning.connect import away
-from harness.tuning.names import code_name, signature_name
+from harness.tuning.connect import standing_places
+from harness.tuning.names import code_name, label, signature_name
 from harness.tuning.pick import Choice
 from harness.tuning.plan import Plan
 from harness.tuning.space import SWEPT
 from harness.tuning.store import Store
-from harness.tuning.summary import best_reference
+from harness.tuning.summary import best_reference, failures
 from harness.tuning.trial import Summary, Trial
 from indexers.address import address
 from indexers.registry import backend
@@ -41,8 +41,9 @@ def report_context(
         load=_load_lines(config, store),
         null_ms=_null_ms(store),
         notes=(
+            *failures(summary),
             *(f"{name}: {line}" for name, info in backends.items() for line in info["warnings"]),
-            *(f"{place} was away and may hold a temporary index" for place in away(store)),
+            *(f"{place} may still hold a temporary index" for place in standing_places(store)),
             *_query_notes(summary),
             *_cut_notes(store),
             *_signature_notes(config, summary),
@@ -143,7 +144,18 @@ def _null_ms(store: Store) -> dict[str, dict[str, Any]]:
 def _remarks(trials: Iterable[Trial]) -> list[str]:
     rows = list(trials)
     counted = Counter(line for trial in rows for line in trial.remarks)
-    lines = [f"{line} ({count} trials)" for line, count in sorted(counted.items())]
+    lines = [
+        f"{line} (in {count} {'trial' if count == 1 else 'trials'})"
+        for line, count in sorted(counted.items())
+    ]
+    broken = [trial for trial in rows if trial.errors]
+    if broken:
+        worst = max(broken, key=lambda trial: (trial.errors, trial.key))
+        lines.insert(
+            0,
+            f"{sum(t.errors for t in broken):,} requests failed or timed out in {len(broken)} of "
+            f"{len(rows)} trials, most of them ({worst.errors:,}) in {label(worst.setting)}",
+        )
     short = [trial.short for trial in rows if trial.short and trial.setting.kind in SWEPT]
     if short:
         lines.append(

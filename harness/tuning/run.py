@@ -89,18 +89,20 @@ class Prepared:
 def run(session: Session, missing: Sequence[Planned]) -> None:
     """Measure these trials; each is stored as soon as it is done."""
     _calibrate(session, missing)
-    _refer(session)
+    _put_reference(session, similarity_reference(session.neighbours, session.truth))
     for family_name, trials in groupby(missing, key=lambda p: p.point.setting.family):
         _run_family(session, family_name, list(trials))
+    _refer_to_text(session)
 
 
-def _refer(session: Session) -> None:
-    """Rank by the similarity itself, and by BM25 where no engine of the study does."""
-    _put_reference(session, similarity_reference(session.neighbours, session.truth))
-    asks_engine = any(p.point.setting.kind == TEXT for p in session.plan.trials)
-    if not asks_engine and TEXT_REFERENCE not in (session.store.meta("references") or {}):
-        with session.progress.stage(TEXT_REFERENCE, len(session.corpus.query_ids)) as advance:
-            _put_reference(session, text_reference(session.corpus, session.truth, advance))
+def _refer_to_text(session: Session) -> None:
+    """Rank by BM25 in process where no engine of the study did."""
+    rows = session.store.trials().values()
+    asked = any(t.setting.kind == TEXT and t.status == "ok" for t in rows)
+    if asked or TEXT_REFERENCE in (session.store.meta("references") or {}):
+        return
+    with session.progress.stage(TEXT_REFERENCE, len(session.corpus.query_ids)) as advance:
+        _put_reference(session, text_reference(session.corpus, session.truth, advance))
 
 
 def _calibrate(session: Session, missing: Sequence[Planned]) -> None:
@@ -150,7 +152,7 @@ def _run_build(
 ) -> None:
     """Measure the trials that one index serves; if it breaks, the rest of them have failed."""
     backend = session.backends[spec.backend][0]
-    title = f"building {spec.backend} {spec.kind} {spec.family or ''}".rstrip()
+    where = f"{spec.backend} {spec.kind} {spec.family or ''}".rstrip()
     left = list(trials)
     try:
         with session.indexes.built(
@@ -158,13 +160,13 @@ def _run_build(
             spec,
             _documents(prepared.encoded.documents, trials),
             prepared.encoded.folder / "index",
-            session.progress.stage(title, len(session.corpus.ids)),
+            session.progress.stage(f"building {where}", len(session.corpus.ids)),
         ) as handle:
             while left:
                 _run_trial(session, left[0], handle, prepared)
                 left.pop(0)
     except BackendError as error:
-        session.progress.say(f"{title}: {error}")
+        session.progress.say(f"{where}: {error}")
         for planned in left:
             _finish(session, failed_trial(planned, error))
 

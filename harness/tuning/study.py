@@ -20,7 +20,7 @@ from harness.tuning.connect import (
     connect,
     note_standing,
     sweep_standing,
-    tell_away,
+    tell_standing,
 )
 from harness.tuning.plan import (
     Plan,
@@ -170,7 +170,7 @@ def _run(
             run(session, missing)
             patience_s = PATIENCE_S
     finally:
-        tell_away(indexes.sweep(patience_s), progress)
+        tell_standing(indexes.sweep(patience_s), progress)
 
 
 def _check_folder(plan: Plan, store: Store, *, fresh: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -137,6 +137,19 @@ def trial_entry(trial: Trial, sla: Sla) -> dict[str, Any]:
         "index_bytes": trial.index_bytes,
         "flags": list(flags(trial, sla)),
     }
+
+
+def failures(summary: Summary) -> Iterator[str]:
+    """What failed, a line a backend, with the first reason."""
+    by_backend: dict[str, list[dict[str, Any]]] = {}
+    for trial in summary["trials"]:
+        by_backend.setdefault(trial["setting"]["backend"], []).append(trial)
+    for name, trials in by_backend.items():
+        failed = [trial for trial in trials if trial["status"] == "failed"]
+        if failed:
+            finished = len(trials) - len(failed)
+            told = f"{finished} of" if finished else "none of"
+            yield f"{name} finished {told} its {len(trials)} trials: {failed[0]['error']}"
 
 
 def best_reference(references: Sequence[Mapping[str, Any]], objective: str) -> float | None:

@@ -14,8 +14,8 @@ from indexers.errors import BackendError
 
 LONGEST_REASON = 300
 READ_ONLY = (
-    "it is read-only: free disk space on the server, then clear index.blocks.* of the index "
-    "and cluster.blocks.* of the cluster, and run again"
+    "it is read-only: clear index.blocks.* of the index or cluster.blocks.* of the cluster (a "
+    "full disk sets them too), and run again"
 )
 CREDENTIALS = "the server wants other credentials: give them in the URL of the environment variable"
 
@@ -50,7 +50,11 @@ def _deepest(error: dict[str, Any]) -> dict[str, Any]:
 
 def _told(error: dict[str, Any]) -> str:
     told = f"{error.get('type', 'error')}: {error.get('reason', 'no reason given')}"
-    return f"{told}; {READ_ONLY}" if error.get("type") == "cluster_block_exception" else told
+    return (
+        f"{told.rstrip(';')}; {READ_ONLY}"
+        if error.get("type") == "cluster_block_exception"
+        else told
+    )
 
 
 def squash(text: str) -> str:

@@ -52,6 +52,18 @@ def unavailable(to: Address, error: object) -> EngineUnavailable:
     told = " ".join(str(error).split())
     if timeout := re.search(r"timeout=([\d.]+)", told):
         told = f"timed out after {timeout[1]} s"
-    # the clients put their own objects and addresses first: what went wrong comes last
-    told = told.rsplit(": ", 1)[-1].rstrip(")'\"") or type(error).__name__
-    return EngineUnavailable(f"no answer from {to.shown}: {told}; is the server running?")
+    return EngineUnavailable(
+        f"no answer from {to.shown}: {_plainly(told) or type(error).__name__}; "
+        "is the server running?"
+    )
+
+
+def _plainly(told: str) -> str:
+    """What went wrong, without the objects and addresses that the clients put around it."""
+    if "WRONG_VERSION_NUMBER" in told:
+        return "it speaks http, not https"
+    if "RemoteDisconnected" in told or "Connection aborted" in told:
+        return "the connection was closed without an answer"
+    if number := re.search(r"\[Errno -?\d+\] [^()'\"]+", told):
+        return number[0].strip()
+    return told.rsplit(": ", 1)[-1].strip("()'\" ")

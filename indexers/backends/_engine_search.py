@@ -11,7 +11,7 @@ import orjson
 from indexers.backends._engine_errors import reason, refusal, squash
 from indexers.backends._engine_queries import SEARCH_PATH, flat_bodies, lsh_bodies
 from indexers.backends._engine_text import text_bodies
-from indexers.errors import BackendError, SettingError
+from indexers.errors import BackendError, IndexMissing, SettingError
 from indexers.types import (
     Hits,
     HttpRequest,
@@ -68,8 +68,11 @@ class EngineSearcher:
         """The hits in a reply.
 
         Raises:
+            IndexMissing: someone removed the index.
             BackendError: an error, a part of the answers, or ids that were never indexed.
         """
+        if status == 404:
+            raise IndexMissing(f"{self._index} is gone: someone removed it while it was searched")
         if status != 200:
             raise refusal(f"searching {self._index}", status, body)
         reply = self._parsed(body)

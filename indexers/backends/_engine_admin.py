@@ -78,7 +78,8 @@ def delete(call: Call, name: str) -> None:
     except Refused as error:
         if error.status != 403:
             raise
-        body = {"index.blocks.read_only": None, "index.blocks.read_only_allow_delete": None}
+        # a read-only index takes this setting, and takes it alone
+        body = {"index.blocks.read_only": False}
         path = f"/{name}/_settings"
         call("PUT", path, body, what=f"unlocking {name}", timeout_s=REMOVAL_LIMIT_S)
         _delete(call, name)

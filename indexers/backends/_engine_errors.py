@@ -50,11 +50,9 @@ def _deepest(error: dict[str, Any]) -> dict[str, Any]:
 
 def _told(error: dict[str, Any]) -> str:
     told = f"{error.get('type', 'error')}: {error.get('reason', 'no reason given')}"
-    return (
-        f"{told.rstrip(';')}; {READ_ONLY}"
-        if error.get("type") == "cluster_block_exception"
-        else told
-    )
+    if error.get("type") == "cluster_block_exception":
+        return f"{told.rstrip(';')}; {READ_ONLY}"
+    return told
 
 
 def squash(text: str) -> str:

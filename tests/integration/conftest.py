@@ -16,6 +16,7 @@ import pytest
 import urllib3
 
 ENGINE_SCRIPT = Path(__file__).parents[1] / "engines" / "opensearch.py"
+ENGINE_HOME = Path(os.environ.get("HARNESS_OPENSEARCH_HOME", "/var/tmp/harness-opensearch"))
 COMMAND = Path(sys.executable).with_name("harness")
 QUICK = "burst_s: 0.1\nsamples: 300\nsla_ms: 100\n"
 
@@ -133,9 +134,12 @@ class OwnNode(Node):
     def alive(self):
         return _script("status", "--port", self.port).returncode == 0
 
+    def signal(self, number):
+        pid = int((ENGINE_HOME / f"node-{self.port}" / "pid").read_text())
+        os.kill(pid, number)
+
     def kill(self):
-        pid = int(_script("status", "--port", self.port).stdout.split()[2])
-        os.kill(pid, signal.SIGKILL)
+        self.signal(signal.SIGKILL)
 
     def bring_back(self):
         assert not self.alive()

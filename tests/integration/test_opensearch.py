@@ -301,7 +301,7 @@ def test_a_read_only_cluster_says_so(own_node, tmp_path):
     finally:
         own_node("PUT", "/_cluster/settings", {"transient": {block: None}})
     assert "cluster_block_exception" in str(caught.value)
-    assert "it is read-only: free disk space" in str(caught.value)
+    assert "it is read-only: clear index.blocks" in str(caught.value)
 
 
 def test_an_index_that_turns_read_only_says_so(own_node, tmp_path):

@@ -163,6 +163,52 @@ def test_a_backend_without_a_finished_trial_is_exit_code_1(study, own_node):
     assert own_node.indices(OURS) == []
 
 
+def test_an_index_that_someone_removes_is_measured_again(study, node):
+    made = study(*SMALL, "--backend", "opensearch", "--opensearch-url", node.url)
+    process = made.start()
+    made.wait_for_rows(process, 1)
+    (name,) = node.indices(OURS)
+    node("DELETE", f"/{name}")
+    output, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    failed = made.rows("failed")
+    assert failed
+    assert all("is gone" in row for row, _ in failed.values())
+    assert f"opensearch finished {11 - len(failed)} of its 11 trials" in output
+    finished = made.rows()
+    made.run()
+    assert {key: made.rows()[key] for key in finished} == finished
+    assert made.rows("failed") == {}
+    assert node.indices(OURS) == []
+
+
+def test_an_index_that_turned_read_only_is_removed_all_the_same(study, node, end):
+    made = study(*SMALL, "--backend", "opensearch", "--opensearch-url", node.url)
+    process = made.start()
+    made.wait_for_rows(process, 1)
+    (name,) = node.indices(OURS)
+    node("PUT", f"/{name}/_settings", {"index.blocks.read_only": True})
+    code, errors = end(process, signal.SIGINT)
+    assert code == 130, errors
+    assert node.indices(OURS) == []
+
+
+def test_a_node_that_hangs_does_not_hold_up_ctrl_c(study, own_node, end):
+    made = study(*SMALL, "--backend", "opensearch", "--opensearch-url", own_node.url)
+    process = made.start()
+    made.wait_for_rows(process, 1)
+    own_node.signal(signal.SIGSTOP)
+    try:
+        code, errors = end(process, signal.SIGINT)
+    finally:
+        own_node.signal(signal.SIGCONT)
+    assert code == 130, errors
+    assert "a temporary index may still stand" in errors
+    _, errors = made.run()
+    assert "left behind by an earlier run" in errors
+    assert own_node.indices(OURS) == []
+
+
 def test_a_read_only_cluster_fails_with_its_reason(study, own_node):
     block = "cluster.blocks.read_only"
     own_node("PUT", "/_cluster/settings", {"transient": {block: True}})
@@ -175,6 +221,9 @@ def test_a_read_only_cluster_fails_with_its_reason(study, own_node):
     assert all(t["status"] == "failed" for t in failed)
     assert all("read" in t["error"] for t in failed)
     assert summary["pick"]["setting"]["backend"] == "tables"
+    assert "opensearch finished none of its 11 trials" in (made.folder / "report.md").read_text()
+    # text search is still there to compare with
+    assert "BM25 (in process)" in [r["name"] for r in summary["reference"]]
 
 
 def test_a_red_cluster_is_refused_and_a_yellow_one_is_told(study, own_node):

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indexers.errors import BackendError
+from indexers.errors import BackendError, SettingError
 from indexers.types import (
+    BackendConfig,
     Documents,
     Fingerprints,
     IndexHandle,
     IndexSpec,
     Queries,
+    Searcher,
+    SearchParams,
     Status,
+    Transport,
 )
 
 
@@ -79,3 +84,60 @@ def map_array(handle: IndexHandle, name: str) -> NDArray[Any]:
 def remove(folder: Path) -> None:
     """Delete the folder with all its files; it is no error if it is gone."""
     shutil.rmtree(folder, ignore_errors=True)
+
+
+class InProcess(ABC):
+    """What backends in process share: an index is the files of a folder.
+
+    A subclass names itself, builds, and says which searcher opens what it built.
+    """
+
+    remote: ClassVar[bool] = False
+
+    def __init__(self, config: BackendConfig) -> None:
+        del config  # nothing is to be reached or tagged
+
+    @classmethod
+    @abstractmethod
+    def impossible(cls, spec: IndexSpec, params: SearchParams) -> str | None:
+        """Why this combination does not exist, or None."""
+
+    @abstractmethod
+    def searcher(self, handle: IndexHandle, params: SearchParams, queries: Queries) -> Searcher:
+        """Map the files of an index that was built for these parameters."""
+
+    def open(
+        self,
+        handle: IndexHandle,
+        params: SearchParams,
+        queries: Queries,
+        ids: Sequence[str],
+        transport: Transport | None = None,
+    ) -> Searcher:
+        """Map the files.
+
+        Raises:
+            SettingError: the index was not built for these parameters.
+        """
+        del ids, transport  # ordinals are stored, and nothing leaves this process
+        if problem := self.impossible(handle.spec, params):
+            raise SettingError(problem)
+        return self.searcher(handle, params, queries)
+
+    def size_bytes(self, handle: IndexHandle, params: SearchParams) -> int:
+        """Bytes of the whole index, where it serves one setting."""
+        del params
+        return handle.size_bytes
+
+    def state(self, handle: IndexHandle) -> str:
+        """Files do not change once they are written."""
+        del handle
+        return ""
+
+    def drop(self, handle: IndexHandle) -> None:
+        """Delete the files."""
+        remove(Path(handle.location))
+
+    def sweep(self) -> list[str]:
+        """Nothing outlives the folders given to `build`."""
+        return []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,10 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from indexers.backends._folder import fingerprints_of, map_array, remove, write_index
+from indexers.backends._folder import InProcess, fingerprints_of, map_array, write_index
 from indexers.errors import SettingError
 from indexers.types import (
-    BackendConfig,
     BackendInfo,
     Documents,
     Fingerprints,
@@ -25,7 +23,6 @@ from indexers.types import (
     Searcher,
     SearchParams,
     Status,
-    Transport,
     no_progress,
 )
 
@@ -65,15 +62,11 @@ class ExactSearcher:
         del self._values, self._ordinals
 
 
-class Exact:
+class Exact(InProcess):
     """Brute force in numpy."""
 
     name: ClassVar[str] = "exact"
     kinds: ClassVar[tuple[str, ...]] = ("flat",)
-    remote: ClassVar[bool] = False
-
-    def __init__(self, config: BackendConfig) -> None:
-        self.config = config
 
     @classmethod
     def impossible(cls, spec: IndexSpec, params: SearchParams) -> str | None:
@@ -105,41 +98,9 @@ class Exact:
 
         return write_index(spec, documents, folder, write)
 
-    def open(
-        self,
-        handle: IndexHandle,
-        params: SearchParams,
-        queries: Queries,
-        ids: Sequence[str],
-        transport: Transport | None = None,
-    ) -> Searcher:
-        """Map the files.
-
-        Raises:
-            SettingError: the index cannot be searched so.
-        """
-        del ids, transport  # ordinals are stored, and nothing leaves this process
-        if problem := self.impossible(handle.spec, params):
-            raise SettingError(problem)
+    def searcher(self, handle: IndexHandle, params: SearchParams, queries: Queries) -> Searcher:
+        """Map the files."""
         return ExactSearcher(handle, params, queries)
-
-    def size_bytes(self, handle: IndexHandle, params: SearchParams) -> int:
-        """Bytes of the whole index: each serves one setting."""
-        del params
-        return handle.size_bytes
-
-    def state(self, handle: IndexHandle) -> str:
-        """Files do not change once they are written."""
-        del handle
-        return ""
-
-    def drop(self, handle: IndexHandle) -> None:
-        """Delete the files."""
-        remove(Path(handle.location))
-
-    def sweep(self) -> list[str]:
-        """Nothing outlives the folders given to `build`."""
-        return []
 
 
 BACKEND = Exact

@@ -7,17 +7,15 @@ code, so that it serves the one (num_tables, hash_length) it was built for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from indexers import registry
-from indexers.backends._folder import fingerprints_of, map_array, remove, write_index
+from indexers.backends._folder import InProcess, fingerprints_of, map_array, write_index
 from indexers.errors import BackendError, MissingPackage, SettingError
 from indexers.types import (
-    BackendConfig,
     BackendInfo,
     Documents,
     Fingerprints,
@@ -29,7 +27,6 @@ from indexers.types import (
     Searcher,
     SearchParams,
     Status,
-    Transport,
     no_progress,
 )
 
@@ -83,15 +80,11 @@ class FaissSearcher:
         self._index = None
 
 
-class Faiss:
+class Faiss(InProcess):
     """Binary indexes of FAISS."""
 
     name: ClassVar[str] = "faiss"
     kinds: ClassVar[tuple[str, ...]] = ("flat", "multihash")
-    remote: ClassVar[bool] = False
-
-    def __init__(self, config: BackendConfig) -> None:
-        self.config = config
 
     @classmethod
     def impossible(cls, spec: IndexSpec, params: SearchParams) -> str | None:
@@ -124,41 +117,9 @@ class Faiss:
 
         return write_index(spec, documents, folder, write)
 
-    def open(
-        self,
-        handle: IndexHandle,
-        params: SearchParams,
-        queries: Queries,
-        ids: Sequence[str],
-        transport: Transport | None = None,
-    ) -> Searcher:
-        """Read the index from its file.
-
-        Raises:
-            SettingError: the index was not built for these parameters.
-        """
-        del ids, transport  # ordinals are stored, and nothing leaves this process
-        if problem := self.impossible(handle.spec, params):
-            raise SettingError(problem)
+    def searcher(self, handle: IndexHandle, params: SearchParams, queries: Queries) -> Searcher:
+        """Map the files."""
         return FaissSearcher(handle, params, queries)
-
-    def size_bytes(self, handle: IndexHandle, params: SearchParams) -> int:
-        """Bytes of the whole index: each serves one setting."""
-        del params
-        return handle.size_bytes
-
-    def state(self, handle: IndexHandle) -> str:
-        """Files do not change once they are written."""
-        del handle
-        return ""
-
-    def drop(self, handle: IndexHandle) -> None:
-        """Delete the files."""
-        remove(Path(handle.location))
-
-    def sweep(self) -> list[str]:
-        """Nothing outlives the folders given to `build`."""
-        return []
 
 
 def _multihash_problem(spec: IndexSpec, params: SearchParams) -> str | None:

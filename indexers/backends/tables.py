@@ -8,7 +8,6 @@ tables instead of hash maps; Charikar, STOC 2002, section 3, sorts for the same 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
@@ -20,16 +19,15 @@ from numpy.lib.format import open_memmap
 from indexers import registry
 from indexers.atoms import ATOMS_PER_WORD
 from indexers.backends._folder import (
+    InProcess,
     fingerprints_of,
     map_array,
-    remove,
     write_index,
 )
 from indexers.codes import code_words
 from indexers.errors import SettingError
 from indexers.types import (
     Atom,
-    BackendConfig,
     BackendInfo,
     Documents,
     Fingerprints,
@@ -41,7 +39,6 @@ from indexers.types import (
     Searcher,
     SearchParams,
     Status,
-    Transport,
     no_progress,
 )
 
@@ -126,15 +123,11 @@ def _rerank_values(handle: IndexHandle, queries: Fingerprints, by_bits: bool) ->
     return values, np.ascontiguousarray(queries.signatures).view()
 
 
-class Tables:
+class Tables(InProcess):
     """LSH tables in process."""
 
     name: ClassVar[str] = "tables"
     kinds: ClassVar[tuple[str, ...]] = ("lsh",)
-    remote: ClassVar[bool] = False
-
-    def __init__(self, config: BackendConfig) -> None:
-        self.config = config
 
     @classmethod
     def impossible(cls, spec: IndexSpec, params: SearchParams) -> str | None:
@@ -172,22 +165,8 @@ class Tables:
 
         return write_index(spec, documents, folder, write)
 
-    def open(
-        self,
-        handle: IndexHandle,
-        params: SearchParams,
-        queries: Queries,
-        ids: Sequence[str],
-        transport: Transport | None = None,
-    ) -> Searcher:
-        """Map the files.
-
-        Raises:
-            SettingError: the index was not built for these parameters.
-        """
-        del ids, transport  # ordinals are stored, and nothing leaves this process
-        if problem := self.impossible(handle.spec, params):
-            raise SettingError(problem)
+    def searcher(self, handle: IndexHandle, params: SearchParams, queries: Queries) -> Searcher:
+        """Map the files."""
         return TablesSearcher(handle, params, queries)
 
     def size_bytes(self, handle: IndexHandle, params: SearchParams) -> int:
@@ -198,19 +177,6 @@ class Tables:
         values = "codes" if params.rerank == "code" else "signatures"
         values_bytes = (Path(handle.location) / f"{values}.npy").stat().st_size
         return (params.num_tables or 0) * entry_bytes * handle.documents + values_bytes
-
-    def state(self, handle: IndexHandle) -> str:
-        """Files do not change once they are written."""
-        del handle
-        return ""
-
-    def drop(self, handle: IndexHandle) -> None:
-        """Delete the files."""
-        remove(Path(handle.location))
-
-    def sweep(self) -> list[str]:
-        """Nothing outlives the folders given to `build`."""
-        return []
 
 
 def _atom(spec: IndexSpec) -> Atom:

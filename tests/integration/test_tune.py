@@ -114,7 +114,9 @@ def test_the_printed_commands_give_the_printed_figures(finished):
     made, summary = finished
     page = (made.folder / "report.md").read_text()
     quality = summary["pick"]["quality"]
-    commands = [shlex.split(line) for line in re.findall(r"^ir_measures .*$", page, re.MULTILINE)]
+    commands = [
+        shlex.split(line) for line in re.findall(r"^    (ir_measures .*)$", page, re.MULTILINE)
+    ]
     assert len(commands) == 2
     for _, truth, run, *measures in commands:
         with gzip.open(made.folder / run, "rt") as file:

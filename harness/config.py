@@ -233,7 +233,7 @@ def study_config(flags: Mapping[str, Any], config: Path | None = None) -> StudyC
     given = str(flags.get("opensearch_url") or "")
     if given != masked(given):
         raise SettingError(
-            "--opensearch-url: a password on a command line can be read by others; put the whole "
+            "--opensearch-url: credentials on a command line are seen by others; put the whole "
             "URL into HARNESS_OPENSEARCH_URL, or as opensearch_url into a --config file"
         )
     values: dict[str, Any] = {}
@@ -295,7 +295,8 @@ def _expected(kind: str, bounds: Mapping[str, Any]) -> str | None:
 def _shown(path: str, flags: Mapping[str, Any]) -> str:
     head, _, rest = path.partition(".")
     name = f"--{head.replace('_', '-')}" if flags.get(head) not in (None, ()) else head
-    return f"{name} ({rest})" if rest else name
+    place = rest.removeprefix(f"{ALL}.")
+    return f"{name} ({place})" if place else name
 
 
 def _short(value: object) -> str:

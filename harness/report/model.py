@@ -49,6 +49,7 @@ class ReportContext:
         loss: one entry a family.
         impossible: combinations that do not exist, one line each.
         relevant_from: label that binary measures count from; None without judgments.
+        judged_queries: queries with any judgment; None where not known.
     """
 
     generated: str
@@ -64,6 +65,7 @@ class ReportContext:
     loss: tuple[LossSplit, ...] = ()
     impossible: tuple[str, ...] = ()
     relevant_from: float | None = None
+    judged_queries: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

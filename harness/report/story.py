@@ -130,6 +130,7 @@ class Command:
 
     line: str
     expected: tuple[tuple[str, str, str], ...]
+    """(measure of the tool, value that it gives, what that is in this report)."""
 
 
 def commands(report: Report, present: frozenset[str]) -> list[Command]:
@@ -147,9 +148,23 @@ def commands(report: Report, present: frozenset[str]) -> list[Command]:
         if not fitting or truth not in present:
             continue
         asked = " ".join(f"'{r.measure}'" for r in fitting)
-        expected = tuple((r.measure, r.name, numbers.quality(found[r.name])) for r in fitting)
+        expected = tuple(_expected(report, row, recipe) for recipe in fitting)
         lines.append(Command(f"ir_measures {truth} runs/{row.key}.run.gz {asked}", expected))
     return lines
+
+
+def _expected(report: Report, row: Row, recipe: words.Recipe) -> tuple[str, str, str]:
+    """The tool's mean is over all judged queries; ours leaves out those without relevants."""
+    value, n = row.trial["quality"][recipe.name], (row.trial.get("measure_n") or {})[recipe.name]
+    judged = report.context.judged_queries
+    here = f"{recipe.name} of this report"
+    if recipe.truth != "truth/judgments.qrels" or not judged or n == judged:
+        return recipe.measure, numbers.quality(value), here
+    here = (
+        f"{here}, {numbers.quality(value)} over the {numbers.count(n)} queries that something is "
+        f"relevant to: the others of {numbers.count(judged)} count 0 there"
+    )
+    return recipe.measure, numbers.quality(value * n / judged), here
 
 
 _FILES = (

@@ -11,9 +11,11 @@ from pathlib import Path
 from harness.config import StudyConfig
 from harness.report.model import ReportContext
 from harness.tuning.context import report_context
+from harness.tuning.names import TEXT_REFERENCE
 from harness.tuning.pick import Choice
 from harness.tuning.plan import Plan, load_profile
 from harness.tuning.sla import Sla
+from harness.tuning.space import TEXT
 from harness.tuning.store import Store
 from harness.tuning.summary import Facts, Goal, objective_of, summarise
 from harness.tuning.trial import Summary, Trial
@@ -61,6 +63,7 @@ def conclude(config: StudyConfig, plan: Plan, store: Store, *, command: str) -> 
     mark = _mark(summary, context)
     whole = all((plan.folder / name).exists() for name in WRITTEN)
     if store.meta("report") != mark or not whole:
+        store.put_meta("report", None)  # half of it may be written when this is interrupted
         write_report(plan.folder, summary, context)
         store.put_meta("report", mark)
     return Outcome(summary, plan.folder, exit_code(trials, choice, config.backend))
@@ -94,5 +97,13 @@ def _facts(config: StudyConfig, plan: Plan, store: Store) -> Facts:
         corpus=corpus,
         rates_per_s=tuple(load_profile(config, name).rate_per_s for name in config.backend),
         impossible=sum(count for _, count in plan.impossible),
-        references={name: row["quality"] for name, row in (store.meta("references") or {}).items()},
+        references=_references(store),
     )
+
+
+def _references(store: Store) -> dict[str, dict[str, float | None]]:
+    """The stored rankings; BM25 in process gives way to that of an engine."""
+    rows = {name: row["quality"] for name, row in (store.meta("references") or {}).items()}
+    if any(t.setting.kind == TEXT and t.status == "ok" for t in store.trials().values()):
+        rows.pop(TEXT_REFERENCE, None)
+    return rows

@@ -54,6 +54,7 @@ def report_context(
         loss=tuple(_loss(config, summary)),
         impossible=tuple(f"{count} × {reason}" for reason, count in plan.impossible),
         relevant_from=store.meta("relevant_from"),
+        judged_queries=store.meta("judged_queries"),
     )
 
 
@@ -65,12 +66,14 @@ def _latency_note(config: StudyConfig) -> str:
             host = address(name, getattr(config, f"{name}_url")).host
             if host not in ("localhost", "::1") and not host.startswith("127."):
                 away.append(name)
-    if away:
-        return f"{', '.join(away)} ran on another machine: latencies include the network."
-    return (
-        "Load generator and index ran on the same machine and shared its cores, "
-        "so latencies include that competition."
-    )
+    told = [f"{name} ran on another machine: its latencies include the network." for name in away]
+    if len(away) < len(config.backend):
+        whose = "of the other backends " if away else ""
+        told.append(
+            f"Load generator and index {whose}ran on the same machine and shared its cores, "
+            "so latencies include that competition."
+        )
+    return " ".join(told)
 
 
 def _margin(choice: Choice, objective: str) -> float | None:
@@ -159,8 +162,8 @@ def _remarks(trials: Iterable[Trial]) -> list[str]:
     short = [trial.short for trial in rows if trial.short and trial.setting.kind in SWEPT]
     if short:
         lines.append(
-            f"in {len(short)} trials some queries got fewer answers than the cut-off, at most "
-            f"{max(short)} queries in one: their buckets hold too few documents"
+            f"queries that got fewer answers than the cut-off, since their buckets hold too few "
+            f"documents: up to {max(short)} in a trial, in {len(short)} of {len(rows)} trials"
         )
     return lines[:MOST_REMARKS]
 

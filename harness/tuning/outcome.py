@@ -15,7 +15,7 @@ from harness.tuning.encode import Encoded
 from harness.tuning.plan import Planned
 from harness.tuning.trial import Trial
 from indexers.types import F64, I32, IndexHandle, Status
-from loadtest.profile import UNANSWERED, WITHOUT_LOAD, LoadProfile, LoadResult
+from loadtest.profile import UNANSWERED, UNDER_LOAD, WITHOUT_LOAD, LoadProfile, LoadResult
 from loadtest.recorder import statistics, upper_bounds
 
 REACHED_SHARE = 0.9
@@ -76,7 +76,7 @@ def measured_trial(
             "latency": statistics(null.latency_ms),
             "service": statistics(null.service_ms),
         },
-        short=int(np.count_nonzero(answers[encoded.runnable, -1] < 0)),
+        short=_short(answers, result),
         cold_ms=result.cold_ms,
         tied_share=scores.tied_share,
         remarks=_remarks(result),
@@ -129,6 +129,12 @@ def _flags(result: LoadResult, profile: LoadProfile, drifted: bool) -> tuple[str
         "unanswered": bool(np.any(result.state == UNANSWERED)),
     }
     return tuple(sorted(name for name, holds in found.items() if holds))
+
+
+def _short(answers: I32, result: LoadResult) -> int:
+    """Answered queries with fewer answers than the cut-off."""
+    answered = np.isin(result.state, (UNDER_LOAD, WITHOUT_LOAD))
+    return int(np.count_nonzero(answers[answered, -1] < 0))
 
 
 def _remarks(result: LoadResult) -> tuple[str, ...]:

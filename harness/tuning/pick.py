@@ -21,8 +21,8 @@ class Choice:
         runner_up: what the same rule picks without the pick.
         nearest_miss: where nothing is feasible, the finished trial closest to the limit.
         front: keys of the trials that no other beats on (objective, SLA statistic).
-        enough: a feasible baseline that is at least as good as a swept pick, objectives within
-            the tolerance being equal.
+        enough: a feasible baseline as good as the swept pick: within the tolerance of the best
+            feasible swept setting, as the pick is.
     """
 
     pick: Trial | None
@@ -50,7 +50,7 @@ def choose(trials: Sequence[Trial], sla: Sla, objective: str, tolerance: float) 
     rest = [t for t in pool if pick is not None and t.key != pick.key]
     runner_up = cheapest_of_best(rest, sla, objective, tolerance)
     miss = None if pick else min(scored, key=lambda t: _distance(t, sla), default=None)
-    needed = _value(pick, objective) - tolerance if pick and swept else float("inf")
+    needed = max((_value(t, objective) for t in swept), default=float("inf")) - tolerance
     as_good = [t for t in meets if t.baseline and _value(t, objective) >= needed]
     enough = cheapest_of_best(as_good, sla, objective, tolerance)
     return Choice(pick, runner_up, miss, front_keys(scored, sla, objective), enough)

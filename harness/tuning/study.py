@@ -9,6 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from harness.collection import source
 from harness.config import StudyConfig
 from harness.environment import environment
@@ -194,7 +196,8 @@ def _check_cutoff(config: StudyConfig, corpus: Corpus) -> None:
 def _announce(
     config: StudyConfig, plan: Plan, missing: Sequence[Planned], corpus: Corpus, progress: Progress
 ) -> None:
-    left_s = expected_s(config, tuple(missing), len(corpus.query_ids))
+    asked = _asked(corpus)
+    left_s = expected_s(config, tuple(missing), asked)
     kept = len(plan.trials) - len(missing)
     resumed = f" ({kept} of {len(plan.trials)} are stored)" if kept else ""
     progress.say(
@@ -205,12 +208,17 @@ def _announce(
         count = sum(number for _, number in plan.impossible)
         places = ", ".join(f"{n} × {reason.split(', such as')[0]}" for reason, n in plan.impossible)
         progress.say(f"{count} combinations do not exist and are left out: {places}")
-    samples = max(config.measured_samples, len(corpus.query_ids))
+    samples = max(config.measured_samples, asked)
     if not tells(config.sla_stat, samples):
         progress.say(
             f"{samples} requests a trial cannot bound a {config.sla_stat}, so nothing will meet "
             f"the SLA: give --samples {needed(config.sla_stat)} or more, or another --sla-stat"
         )
+
+
+def _asked(corpus: Corpus) -> int:
+    """Queries that have a text to ask for."""
+    return sum(bool(text.strip()) for text in corpus.query_texts)
 
 
 def _put_facts(
@@ -229,6 +237,8 @@ def _put_facts(
     )
     store.put_meta("source", corpus.source)
     store.put_meta("judged_pairs", None if judgments is None else len(judgments.documents))
+    judged = 0 if judgments is None else int(np.count_nonzero(np.diff(judgments.indptr)))
+    store.put_meta("judged_queries", judged)
     store.put_meta("environment", environment())
     store.put_meta(
         "backends",
@@ -239,8 +249,5 @@ def _put_facts(
     )
     store.put_meta(
         "load",
-        {
-            name: asdict(load_profile(config, name, len(corpus.query_ids)))
-            for name in config.backend
-        },
+        {name: asdict(load_profile(config, name, _asked(corpus))) for name in config.backend},
     )

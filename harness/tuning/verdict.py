@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from harness.tuning.names import milliseconds, name_of
 from harness.tuning.pick import Choice
-from harness.tuning.sla import Sla, feasible, stat_ms, upper_ms, violation
+from harness.tuning.sla import Sla, feasible, flags, stat_ms, upper_ms, violation
 from harness.tuning.trial import Trial
 from loadtest.recorder import needed, tells
 
@@ -89,6 +89,8 @@ def _remedy(miss: Trial, sla: Sla) -> str:
     """What would make the nearest miss feasible."""
     if not tells(sla.stat, miss.samples):
         return f"measure more requests (--samples {needed(sla.stat)}), or choose another --sla-stat"
+    if "saturated" in miss.flags and "client-bound" in flags(miss, sla):
+        return "the load generator itself cannot carry this rate here: lower the rate"
     if "saturated" in miss.flags:
         return "scale the server up, or lower the rate"
     by = upper_ms(miss, sla) - sla.limit_ms

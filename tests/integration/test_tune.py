@@ -130,6 +130,36 @@ def test_the_printed_commands_give_the_printed_figures(finished):
             ).values()
             ours = name.replace("(rel=2)", "") if "judgments" in truth else "ANNRecall@10"
             assert quality[ours] == pytest.approx(value, abs=1e-9), name
+            assert f"`{name}` gives {value:.4f}: {ours} of this report" in page
+
+
+def test_what_the_commands_give_is_told_where_queries_have_no_relevants(study, folder):
+    with (folder / "qrels.tsv").open("a") as file:
+        file.write("q3\td1\t0\n")
+    with (folder / "queries.jsonl").open("a") as file:
+        file.write('{"_id": "q3", "text": "coat"}\n')
+    made = study("--corpus", folder, "--cutoff", "2", "--num-tables", "8", "--hash-length", "1")
+    summary = made.summary()
+    page = (made.folder / "report.md").read_text()
+    pick = summary["pick"]
+    assert pick["measure_n"]["R@2"] == 2
+    value = pick["quality"]["R@2"] * 2 / 3
+    assert f"`R@2` gives {value:.4f}: R@2 of this report, {pick['quality']['R@2']:.4f}" in page
+    with gzip.open(made.folder / "runs" / f"{pick['key']}.run.gz", "rt") as file:
+        rows = list(ir_measures.read_trec_run(file))
+    judged = list(ir_measures.read_trec_qrels(str(made.folder / "truth/judgments.qrels")))
+    (theirs,) = ir_measures.calc_aggregate([R @ 2], judged, rows).values()
+    assert theirs == pytest.approx(value)
+
+
+def test_an_interrupted_report_is_written_again(finished):
+    made, _ = finished
+    made.run("--sla-ms", "50")
+    with open_study(made.folder) as store:
+        store.put_meta("report", None)  # as an interrupt in the middle of writing leaves it
+    (made.folder / "summary.json").write_text("half")
+    summary = made.summary("--sla-ms", "50")
+    assert json.loads((made.folder / "summary.json").read_text()) == summary
 
 
 def test_a_folder_holds_one_study(finished):

@@ -268,7 +268,9 @@ def test_markdown_tables_are_well_formed(document, any_study):
 
 def test_markdown_shows_the_best_ten_then_all(document, study):
     text = document(study("89 trials"))
-    best, everything = text.split("## Best 10 by nDCG@10")[1].split("## Appendix: all 89 trials")
+    best, everything = text.split("## The pick and the best by nDCG@10")[1].split(
+        "## Appendix: all 89 trials"
+    )
     assert len(re.findall(r"^\| ", best.split("##")[0], re.M)) == 11
     assert len(re.findall(r"^\| ", everything, re.M)) == 90
     for plot in ("latency_quality", "qps_quality", "memory_quality", "heatmap"):

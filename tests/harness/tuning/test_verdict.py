@@ -76,6 +76,17 @@ def test_less_than_half_of_the_reference_is_not_useful():
     assert told(trial("a", 0.39, 4), engine).startswith("Meets the SLA, not useful")
 
 
+def test_the_tolerance_does_not_add_up():
+    # the pick is within 0.005 of the best, and the baseline within 0.005 of the pick alone
+    rows = [trial("a", 0.8, 4), trial("b", 0.796, 2), trial("c", 0.792, 1, kind="flat")]
+    assert told(*rows).startswith("Use minhash")
+
+
+def test_a_client_that_cannot_carry_the_rate_is_to_blame():
+    row = replace(trial("a", 0.8, 50, flag=["saturated"]), null_ms={"latency": {"p99": None}})
+    assert "the load generator itself cannot carry this rate" in told(row)
+
+
 def test_usefulness_is_told_of_what_is_recommended():
     reference = {"exact jaccard": {OBJECTIVE: 0.8}}
     verdict = told(trial("a", 0.05, 4), trial("b", 0.06, 4, kind="flat"), references=reference)

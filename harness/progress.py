@@ -19,8 +19,7 @@ class Progress:
     On a terminal the bars redraw themselves; elsewhere a line is printed now and then.
     """
 
-    def __init__(self, *, quiet: bool = False) -> None:
-        self._quiet = quiet
+    def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
         self._trials: tqdm[NoReturn] | None = None
         self._started = 0.0
@@ -29,8 +28,7 @@ class Progress:
 
     def say(self, line: str) -> None:
         """One line for the person who waits."""
-        if not self._quiet:
-            tqdm.write(line, file=sys.stderr)
+        tqdm.write(line, file=sys.stderr)
 
     @contextmanager
     def trials(self, total: int, done: int) -> Iterator[None]:
@@ -44,7 +42,7 @@ class Progress:
             unit="trial",
             file=sys.stderr,
             dynamic_ncols=True,
-            disable=self._quiet or not self._terminal,
+            disable=not self._terminal,
         )
         try:
             yield
@@ -85,7 +83,7 @@ class Progress:
             leave=False,
             dynamic_ncols=True,
             delay=0.5,
-            disable=self._quiet or not self._terminal,
+            disable=not self._terminal,
         ) as bar:
             started = time.monotonic()
 

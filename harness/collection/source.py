@@ -14,7 +14,6 @@ from harness.collection.types import Corpus
 from indexers.errors import CorpusError
 from indexers.types import Progress, no_progress
 
-DEFAULT_SPEC = "catalogue"
 DEFAULT_SEED = 123
 CATALOGUE_ITEMS = 20_000
 

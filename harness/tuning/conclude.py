@@ -57,9 +57,9 @@ def conclude(config: StudyConfig, plan: Plan, store: Store, *, command: str) -> 
         objective_of(config.objective, config.cutoff, store.meta("carried")),
         config.tolerance,
     )
-    facts = _facts(config, plan, store)
+    facts = _facts(config, plan, store, trials)
     summary, choice = summarise(trials, goal, facts)
-    context = report_context(config, plan, store, summary, choice, command)
+    context = report_context(config, plan, store, trials, summary, choice, command)
     mark = _mark(summary, context)
     whole = all((plan.folder / name).exists() for name in WRITTEN)
     if store.meta("report") != mark or not whole:
@@ -84,7 +84,7 @@ def exit_code(trials: Sequence[Trial], choice: Choice, backends: Sequence[str]) 
     return INFEASIBLE if choice.pick is None else OK
 
 
-def _facts(config: StudyConfig, plan: Plan, store: Store) -> Facts:
+def _facts(config: StudyConfig, plan: Plan, store: Store, trials: Sequence[Trial]) -> Facts:
     corpus = dict(store.meta("corpus"))
     corpus["skipped"] = dict(corpus["skipped"])
     for family, statuses in (store.meta("unusable") or {}).items():
@@ -97,13 +97,13 @@ def _facts(config: StudyConfig, plan: Plan, store: Store) -> Facts:
         corpus=corpus,
         rates_per_s=tuple(load_profile(config, name).rate_per_s for name in config.backend),
         impossible=sum(count for _, count in plan.impossible),
-        references=_references(store),
+        references=_references(store, trials),
     )
 
 
-def _references(store: Store) -> dict[str, dict[str, float | None]]:
+def _references(store: Store, trials: Sequence[Trial]) -> dict[str, dict[str, float | None]]:
     """The stored rankings; BM25 in process gives way to that of an engine."""
     rows = {name: row["quality"] for name, row in (store.meta("references") or {}).items()}
-    if any(t.setting.kind == TEXT and t.status == "ok" for t in store.trials().values()):
+    if any(t.setting.kind == TEXT and t.status == "ok" for t in trials):
         rows.pop(TEXT_REFERENCE, None)
     return rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,7 +26,13 @@ FEW_QUERIES = 30
 
 
 def report_context(
-    config: StudyConfig, plan: Plan, store: Store, summary: Summary, choice: Choice, command: str
+    config: StudyConfig,
+    plan: Plan,
+    store: Store,
+    trials: Sequence[Trial],
+    summary: Summary,
+    choice: Choice,
+    command: str,
 ) -> ReportContext:
     """The context of this summary, from the study's rows and facts."""
     objective = summary["objective"]
@@ -37,9 +43,9 @@ def report_context(
         version=__version__,
         command=command,
         environment={**(store.meta("environment") or {}), **versions},
-        truth=_truth_lines(config, store),
-        load=_load_lines(config, store),
-        null_ms=_null_ms(store),
+        truth=_truth_lines(config, store, trials),
+        load=_load_lines(config, store, trials),
+        null_ms=_null_ms(trials),
         notes=(
             *failures(summary),
             *(f"{name}: {line}" for name, info in backends.items() for line in info["warnings"]),
@@ -47,7 +53,7 @@ def report_context(
             *_query_notes(summary),
             *_cut_notes(store),
             *_signature_notes(config, summary),
-            *_remarks(store.trials().values()),
+            *_remarks(trials),
         ),
         latency_note=_latency_note(config),
         margin=_margin(choice, objective),
@@ -83,7 +89,7 @@ def _margin(choice: Choice, objective: str) -> float | None:
     return None if ours is None or theirs is None else ours - theirs
 
 
-def _truth_lines(config: StudyConfig, store: Store) -> tuple[str, ...]:
+def _truth_lines(config: StudyConfig, store: Store, trials: Sequence[Trial]) -> tuple[str, ...]:
     judged = store.meta("judged_pairs")
     since = store.meta("relevant_from")
     tied = {
@@ -100,17 +106,16 @@ def _truth_lines(config: StudyConfig, store: Store) -> tuple[str, ...]:
         "with their whole tie class",
         "share of tied scores in the reference rankings, which are scored in expectation: "
         + ", ".join(f"{name} {share:.0%}" for name, share in tied.items()),
-        *_tied_answers(config, store.trials().values()),
+        *_tied_answers(config, trials),
     )
 
 
-def _tied_answers(config: StudyConfig, trials: Iterable[Trial]) -> Iterator[str]:
+def _tied_answers(config: StudyConfig, trials: Sequence[Trial]) -> Iterator[str]:
     """How often equal code distances left the order of answers to their ids."""
-    rows = list(trials)
     shares = []
     for family in config.family:
         found = [
-            t.tied_share for t in rows if t.setting.family == family and t.tied_share is not None
+            t.tied_share for t in trials if t.setting.family == family and t.tied_share is not None
         ]
         if found:
             shares.append(f"{family} {min(found):.0%} to {max(found):.0%}")
@@ -118,7 +123,7 @@ def _tied_answers(config: StudyConfig, trials: Iterable[Trial]) -> Iterator[str]
         yield "share of tied scores among the answers, ordered by id: " + ", ".join(shares)
 
 
-def _load_lines(config: StudyConfig, store: Store) -> dict[str, str]:
+def _load_lines(config: StudyConfig, store: Store, trials: Sequence[Trial]) -> dict[str, str]:
     lines = {}
     for name, profile in (store.meta("load") or {}).items():
         lines[name] = (
@@ -126,7 +131,7 @@ def _load_lines(config: StudyConfig, store: Store) -> dict[str, str]:
             f"then {profile['burst_s']:g} s closed loop with {profile['users']} users"
         )
     lines["seed"] = str(config.seed)
-    cold = sorted(t.cold_ms for t in store.trials().values() if t.cold_ms is not None)
+    cold = sorted(t.cold_ms for t in trials if t.cold_ms is not None)
     if cold:
         lines["first request"] = (
             f"{cold[len(cold) // 2]:.3g} ms in the median of the trials, at most "
@@ -135,35 +140,34 @@ def _load_lines(config: StudyConfig, store: Store) -> dict[str, str]:
     return lines
 
 
-def _null_ms(store: Store) -> dict[str, dict[str, Any]]:
+def _null_ms(trials: Sequence[Trial]) -> dict[str, dict[str, Any]]:
     found = {}
-    for trial in store.trials().values():
+    for trial in trials:
         if trial.null_ms:
             remote = backend(trial.setting.backend).remote
             found["engines" if remote else "in process"] = trial.null_ms
     return found
 
 
-def _remarks(trials: Iterable[Trial]) -> list[str]:
-    rows = list(trials)
-    counted = Counter(line for trial in rows for line in trial.remarks)
+def _remarks(trials: Sequence[Trial]) -> list[str]:
+    counted = Counter(line for trial in trials for line in trial.remarks)
     lines = [
         f"{line} (in {count} {'trial' if count == 1 else 'trials'})"
         for line, count in sorted(counted.items())
     ]
-    broken = [trial for trial in rows if trial.errors]
+    broken = [trial for trial in trials if trial.errors]
     if broken:
         worst = max(broken, key=lambda trial: (trial.errors, trial.key))
         lines.insert(
             0,
             f"{sum(t.errors for t in broken):,} requests failed or timed out in {len(broken)} of "
-            f"{len(rows)} trials, most of them ({worst.errors:,}) in {label(worst.setting)}",
+            f"{len(trials)} trials, most of them ({worst.errors:,}) in {label(worst.setting)}",
         )
-    short = [trial.short for trial in rows if trial.short and trial.setting.kind in SWEPT]
+    short = [trial.short for trial in trials if trial.short and trial.setting.kind in SWEPT]
     if short:
         lines.append(
             f"queries that got fewer answers than the cut-off, since their buckets hold too few "
-            f"documents: up to {max(short)} in a trial, in {len(short)} of {len(rows)} trials"
+            f"documents: up to {max(short)} in a trial, in {len(short)} of {len(trials)} trials"
         )
     return lines[:MOST_REMARKS]
 

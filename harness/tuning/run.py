@@ -15,7 +15,7 @@ from harness.progress import Progress
 from harness.report.trec import write_run
 from harness.tuning.builds import TemporaryIndexes, builds
 from harness.tuning.encode import Encoded, encode, encode_texts
-from harness.tuning.names import TEXT_REFERENCE, label
+from harness.tuning.names import TEXT_REFERENCE, code_name, label, signature_name
 from harness.tuning.outcome import failed_trial, measured_trial
 from harness.tuning.plan import Plan, Planned, load_profile
 from harness.tuning.references import (
@@ -142,8 +142,9 @@ def _prepare(session: Session, name: str | None, folder: Path) -> Prepared:
         encoded = encode(family(name), corpus, folder, size, session.config.seed, advance)
     _put_unusable(session, name, encoded)
     nearest = code_nearest(encoded, corpus, session.truth.cutoff)
-    for row in code_references(name, encoded, nearest, corpus, session.truth):
-        _put_reference(session, row)
+    if not _referred(session, name, encoded):
+        for row in code_references(name, encoded, nearest, corpus, session.truth):
+            _put_reference(session, row)
     return Prepared(encoded, kth_by_code(nearest, encoded))
 
 
@@ -169,6 +170,14 @@ def _run_build(
         session.progress.say(f"{where}: {error}")
         for planned in left:
             _finish(session, failed_trial(planned, error))
+
+
+def _referred(session: Session, name: str, encoded: Encoded) -> bool:
+    """Whether an earlier run stored the family's references; the last of them tells."""
+    fingerprints = encoded.documents.fingerprints
+    signed = fingerprints is not None and fingerprints.signatures is not None
+    last = signature_name(name) if signed else code_name(name)
+    return last in (session.store.meta("references") or {})
 
 
 def _documents(documents: Documents, trials: Sequence[Planned]) -> Documents:

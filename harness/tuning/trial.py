@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-STATS = ("p99", "p95", "p90", "p50", "mean")
-"""Statistics that an SLA may be set on."""
-
 
 @dataclass(frozen=True, slots=True)
 class Setting:

@@ -5,12 +5,10 @@ A YAML file holds the same names as the flags, with underscores. Flags win over 
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import yaml
 from pydantic import (
@@ -23,15 +21,15 @@ from pydantic import (
     model_validator,
 )
 
+from harness.config_problems import ALL, problems
 from harness.measures.names import parse_measure
 from indexers.address import address, masked
 from indexers.errors import SettingError
 from indexers.registry import backend_names, family, family_names
+from indexers.types import Unit, Weighting
 
 DEFAULT_SAMPLES = 1000
 THOROUGH_SAMPLES = 10_000
-ALL = "all"
-"""Key of the sizes that hold for every family not named itself."""
 
 
 def _split(value: object) -> object:
@@ -70,6 +68,9 @@ Whole = Annotated[int, BeforeValidator(_no_bool)]
 Name = Annotated[str, Field(min_length=1)]
 Names = Annotated[tuple[Name, ...], BeforeValidator(_split), Field(min_length=1)]
 Sizes = Annotated[dict[str, tuple[Whole, ...]], BeforeValidator(_sizes)]
+SizeName = Literal["num_tables", "hash_length", "bits", "shingle_size", "window"]
+SIZES: tuple[SizeName, ...] = get_args(SizeName)
+Reference = Literal["jaccard", "cosine"]
 
 
 class StudyConfig(BaseModel):
@@ -80,7 +81,9 @@ class StudyConfig(BaseModel):
         sla_stat: the statistic that it binds.
         objective: measure to maximise; None chooses nDCG with judgments, else ANNRecall.
         tolerance: objectives within this of the best count as equal.
-        num_tables, hash_length: family (or `all`) -> sizes to sweep; empty for the defaults.
+        num_tables, hash_length, bits, shingle_size, window: family (or `all`) -> sizes to
+            sweep; empty for the defaults.
+        reference: similarity of the neighbours; None for `compared_by`'s choice.
         rate: open-loop requests a second; None for 1,000 in process and 100 on engines.
         samples: measured requests a trial; None for 1,000, or 10,000 with `thorough`.
         burst_s: closed-loop burst; None for 0.5 s in process and 3 s on engines.
@@ -101,7 +104,21 @@ class StudyConfig(BaseModel):
     family: Names = ("simhash", "minhash")
     num_tables: Sizes = Field(default_factory=dict)
     hash_length: Sizes = Field(default_factory=dict)
+    bits: Sizes = Field(default_factory=dict)
+    shingle_size: Sizes = Field(default_factory=dict)
+    window: Sizes = Field(default_factory=dict)
+    unit: Unit = "char"
+    weighting: Weighting = "tf"
     rerank: Names = ("code",)
+    reference: Reference | None = None
+    vectors: str | None = Field(default=None, min_length=1)
+    query_vectors: str | None = Field(default=None, min_length=1)
+    model: str | None = Field(default=None, min_length=1)
+    pooling: Literal["cls", "mean"] | None = None
+    query_instruction: str | None = None
+    max_length: Whole | None = Field(default=None, ge=1, le=100_000)
+    batch_size: Whole | None = Field(default=None, ge=1, le=100_000)
+    device: str | None = Field(default=None, min_length=1)
     build: Literal["shared", "per-setting"] = "shared"
     rate: Number | None = Field(default=None, gt=0, le=100_000)
     users: Whole = Field(default=4, ge=1, le=256)
@@ -115,7 +132,12 @@ class StudyConfig(BaseModel):
     @field_validator("family")
     @classmethod
     def _known_families(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        return _known(value, family_names(), "family")
+        known = _known(value, family_names(), "family")
+        compared = [name for name in known if not family(name).kinds]
+        if compared:
+            names = ", ".join(compared)
+            raise ValueError(f"{names}: no index searches it, `harness bench` compares it")
+        return known
 
     @field_validator("backend")
     @classmethod
@@ -146,48 +168,65 @@ class StudyConfig(BaseModel):
 
     @model_validator(mode="after")
     def _consistent(self) -> StudyConfig:
-        problems = [*self._size_problems("num_tables"), *self._size_problems("hash_length")]
+        found = [line for name in SIZES for line in self._size_problems(name)]
         if "opensearch" in self.backend and not self.opensearch_url:
-            problems.append(
-                "backend opensearch needs --opensearch-url URL or HARNESS_OPENSEARCH_URL"
-            )
+            found.append("backend opensearch needs --opensearch-url URL or HARNESS_OPENSEARCH_URL")
         if self.objective is not None:
             try:
                 parse_measure(self.objective, self.cutoff)
             except SettingError as error:
-                problems.append(str(error))
-        if problems:
-            raise ValueError("\n".join(problems))
+                found.append(str(error))
+        if found:
+            raise ValueError("\n".join(found))
         return self
 
-    def _size_problems(self, name: Literal["num_tables", "hash_length"]) -> list[str]:
+    def _size_problems(self, name: SizeName) -> list[str]:
         given: dict[str, tuple[int, ...]] = getattr(self, name)
-        problems = [
+        found = [
             f"{name}: {key!r} is not a family; choose from {', '.join(family_names())}"
             for key in given
             if key != ALL and key not in family_names()
         ]
-        problems += [f"{name}: give at least one size" for sizes in given.values() if not sizes]
+        found += [f"{name}: give at least one size" for sizes in given.values() if not sizes]
         for family_name in self.family:
-            limit = getattr(family(family_name), f"max_{name}")
-            for size in given.get(family_name, given.get(ALL, ())):
-                if not 1 <= size <= limit:
-                    problems.append(f"{name}: {family_name} takes 1 to {limit}, not {size}")
-        return problems
+            found += _beyond(name, family_name, given)
+        return found
 
-    def sizes(self, name: Literal["num_tables", "hash_length"], of: str) -> tuple[int, ...]:
-        """The sizes that this family is swept over, ascending."""
-        given: dict[str, tuple[int, ...]] = getattr(self, name)
-        chosen = given.get(of) or given.get(ALL)
-        if not chosen:
-            defaults = {"num_tables": "default_num_tables", "hash_length": "default_hash_lengths"}
-            chosen = getattr(family(of), defaults[name])
-        return tuple(sorted(set(chosen)))
+    def given(self, name: SizeName, of: str) -> tuple[int, ...]:
+        """The sizes that were asked for this family, ascending; empty for its defaults."""
+        sizes: dict[str, tuple[int, ...]] = getattr(self, name)
+        return tuple(sorted(set(sizes.get(of) or sizes.get(ALL) or ())))
+
+    @property
+    def hashes_vectors(self) -> bool:
+        """Whether a family of the study needs vectors."""
+        return any(family(name).source == "vector" for name in self.family)
+
+    @property
+    def compared_by(self) -> Reference:
+        """The reference similarity: cosine where every family hashes vectors, else Jaccard."""
+        only_vectors = all(family(name).source == "vector" for name in self.family)
+        return self.reference or ("cosine" if only_vectors else "jaccard")
 
     @property
     def measured_samples(self) -> int:
         """Requests measured in a trial, before raising to one a query."""
         return self.samples or (THOROUGH_SAMPLES if self.thorough else DEFAULT_SAMPLES)
+
+
+def _beyond(name: SizeName, family_name: str, given: Mapping[str, tuple[int, ...]]) -> list[str]:
+    """Sizes beyond what the family has; what else it refuses is told once all is known."""
+    if name not in ("num_tables", "hash_length"):
+        return []
+    limit = getattr(family(family_name), f"max_{name}")
+    if not limit:
+        named = [f"{name}: {family_name} has none; leave it out"]
+        return named if family_name in given else []
+    return [
+        f"{name}: {family_name} takes 1 to {limit}, not {size}"
+        for size in given.get(family_name, given.get(ALL, ()))
+        if not 1 <= size <= limit
+    ]
 
 
 def _known(value: tuple[str, ...], allowed: tuple[str, ...], what: str) -> tuple[str, ...]:
@@ -245,62 +284,4 @@ def study_config(flags: Mapping[str, Any], config: Path | None = None) -> StudyC
     try:
         return StudyConfig.model_validate(values)
     except ValidationError as error:
-        raise SettingError(*_problems(error, flags)) from None
-
-
-def _problems(error: ValidationError, flags: Mapping[str, Any]) -> list[str]:
-    lines: list[str] = []
-    for entry in error.errors():
-        path = ".".join(str(part) for part in entry["loc"])
-        message = entry["msg"].removeprefix("Value error, ")
-        if entry["type"] == "extra_forbidden":
-            near = get_close_matches(path.replace("-", "_"), StudyConfig.model_fields, 1)
-            allowed = f"did you mean {near[0]}?" if near else ", ".join(StudyConfig.model_fields)
-            lines.append(f"{path}: unknown setting; {'' if near else 'known are '}{allowed}")
-        elif entry["type"] == "missing":
-            lines.append("sla_ms: missing; give the latency limit, such as --sla-ms 100")
-        elif not path:
-            lines.extend(message.split("\n"))
-        else:
-            name = _shown(path, flags)
-            message = _expected(entry["type"], entry.get("ctx", {})) or message
-            given = "" if entry["type"] == "value_error" else f", not {_short(entry['input'])}"
-            lines.append(f"{name}: {message[:1].lower()}{message[1:]}{given}")
-    return lines
-
-
-def _expected(kind: str, bounds: Mapping[str, Any]) -> str | None:
-    """What a value should have been, in words of this tool."""
-    limits = {"gt": "above", "ge": "at least", "lt": "below", "le": "at most"}
-    for name, words in limits.items():
-        if name in bounds:
-            return f"expected a number {words} {bounds[name]:g}"
-    return {
-        "int_parsing": "expected a whole number",
-        "int_type": "expected a whole number",
-        "int_from_float": "expected a whole number",
-        "float_parsing": "expected a number",
-        "float_type": "expected a number",
-        "finite_number": "expected a finite number",
-        "tuple_type": "expected names separated by commas",
-        "too_short": "expected at least one name",
-        "string_too_short": "expected a name",
-        "string_type": "expected a text",
-        "path_type": "expected the path of a folder",
-        "bool_type": "expected true or false",
-        "bool_parsing": "expected true or false",
-    }.get(kind)
-
-
-def _shown(path: str, flags: Mapping[str, Any]) -> str:
-    head, _, rest = path.partition(".")
-    name = f"--{head.replace('_', '-')}" if flags.get(head) not in (None, ()) else head
-    place = rest.removeprefix(f"{ALL}.")
-    return f"{name} ({place})" if place else name
-
-
-def _short(value: object) -> str:
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    shown = repr(value)
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."
+        raise SettingError(*problems(error, StudyConfig, flags)) from None

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, TypeAlias, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,10 @@ from indexers.types import Atom
 FILE = "manifest.json"
 _OURS = {"format": 1, "normaliser": NORMALISER, "bit_order": "big"}
 
-Array = NDArray[Any]
-Parameters = Mapping[str, str | int]
-"""What made the fingerprints: family, version, seed, shingle_size."""
+Array: TypeAlias = NDArray[Any]
+Parameter: TypeAlias = str | int | None
+Parameters: TypeAlias = Mapping[str, Parameter]
+"""What made the fingerprints: family, version, and how it hashed."""
 
 
 def damaged(folder: Path, why: str) -> BackendError:

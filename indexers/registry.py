@@ -1,4 +1,4 @@
-"""Families and backends are found by file name: a new one is one module."""
+"""Families, similarities and backends are found by file name: a new one is one module."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import cast
 
 import indexers.backends
 import indexers.families
+import indexers.similarity
 from indexers.errors import SettingError
-from indexers.types import Backend, Family
+from indexers.types import Backend, Family, Form, Similarity
 
 
 def _names(path: list[str]) -> tuple[str, ...]:
@@ -28,6 +29,12 @@ def family_names() -> tuple[str, ...]:
 def backend_names() -> tuple[str, ...]:
     """Names of all backends, sorted."""
     return _names(list(indexers.backends.__path__))
+
+
+@cache
+def similarity_names() -> tuple[str, ...]:
+    """Names of all similarities, sorted."""
+    return _names(list(indexers.similarity.__path__))
 
 
 def family(name: str) -> Family:
@@ -50,3 +57,23 @@ def backend(name: str) -> type[Backend]:
     if name not in backend_names():
         raise SettingError(f"backend {name!r} is unknown: choose from {', '.join(backend_names())}")
     return cast("type[Backend]", importlib.import_module(f"indexers.backends.{name}").BACKEND)
+
+
+def similarity(name: str) -> Similarity:
+    """The similarity of this name.
+
+    Raises:
+        SettingError: there is none.
+    """
+    if name not in similarity_names():
+        raise SettingError(
+            f"similarity {name!r} is unknown: choose from {', '.join(similarity_names())}"
+        )
+    found = importlib.import_module(f"indexers.similarity.{name}").SIMILARITY
+    return cast(Similarity, found)
+
+
+def fitting_form(family_name: str, similarity_name: str) -> Form | None:
+    """The form in which a similarity compares fingerprints of a family; None: they do not fit."""
+    held = family(family_name).forms
+    return next((form for form in similarity(similarity_name).forms if form in held), None)

@@ -4,134 +4,139 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
 from indexers import manifest
 from indexers.errors import BackendError
-from indexers.manifest import Array
+from indexers.manifest import Array, Parameter
+from indexers.store_files import NAMES, BlockWriter, arrays_of
 from indexers.types import (
     Family,
     Fingerprints,
+    Hasher,
+    HashParams,
+    Items,
     Progress,
     Queries,
+    Ragged,
     TableSize,
     no_progress,
 )
 
 BLOCK = 16_384
-"""Texts hashed at a time."""
+"""Documents hashed at a time."""
+_ALWAYS = ("status", "codes", "keys")
 _TEXTS = "texts.json"
+
+
+def hash_parameters(family: Family, size: TableSize, params: HashParams) -> dict[str, Parameter]:
+    """What made fingerprints, as their manifest tells it and `load_fingerprints` expects it.
+
+    What the family does not read is left out, as are `signatures`: whether they are kept
+    changes no other array. `num_tables` is there where other tables would be cut for others.
+    """
+    read = {"seed", *family.reads} | ({"bits"} if "bits" in family.forms else set())
+    told = {name: value for name, value in asdict(params).items() if name in read - {"signatures"}}
+    if not family.nested:
+        told["num_tables"] = size.num_tables
+    return {"family": family.name, "version": family.version, **told}
 
 
 def fingerprint_corpus(
     family: Family,
-    texts: Sequence[str],
+    items: Items,
     folder: Path,
     size: TableSize,
+    params: HashParams,
     *,
-    bits: int,
-    seed: int,
-    shingle_size: int = 3,
-    signatures: bool = False,
+    hasher: Hasher | None = None,
     progress: Progress = no_progress,
 ) -> Fingerprints:
-    """Hash all texts block by block into files, in memory that does not grow with them.
+    """Hash all documents block by block into files, in memory that does not grow with them.
+
+    With `idf` weights the hasher first learns from all of them.
 
     Args:
         family: whose hasher is used.
-        texts: n raw texts, in the order of their ordinals.
+        items: n raw texts, or float32 (n, D), in the order of their ordinals.
         folder: made where missing; fingerprints in it are replaced.
         size: the largest sizes that will be asked for.
-        bits: width of the code.
-        seed: of the family.
-        shingle_size: code points a shingle.
-        signatures: keep the signatures too.
-        progress: called after each block with the number of texts in it.
+        params: how the family hashes.
+        hasher: of the same size and parameters, for a caller who hashes queries by it
+            afterwards; made where None.
+        progress: called after each block with the number of documents in it.
 
     Returns:
         The fingerprints, mapped from the files read-only.
 
     Raises:
-        SettingError: a value is out of the family's range.
+        SettingError: a value is out of the family's range, or a vector cannot be hashed.
         BackendError: the files cannot be written.
     """
-    hasher = family.hasher(
-        size, bits=bits, seed=seed, shingle_size=shingle_size, signatures=signatures
-    )
-    parameters: dict[str, str | int] = {
-        "family": family.name,
-        "version": family.version,
-        "seed": seed,
-        "shingle_size": shingle_size,
-    }
-    if not len(texts):
-        save_fingerprints(folder, hasher(texts), **parameters)
+    if hasher is None:
+        hasher = family.hasher(size, params)
+    parameters = hash_parameters(family, size, params)
+    n = len(items)
+    if params.weighting == "idf":
+        for start in range(0, n, BLOCK):
+            hasher.learn(items[start : start + BLOCK])
+    if not n:
+        save_fingerprints(folder, hasher(items), **parameters)
         return load_fingerprints(folder)
     with manifest.writing(folder):
         _empty(folder)
-        files: dict[str, np.memmap[tuple[int, ...], np.dtype[np.generic]]] = {}
-        for start in range(0, len(texts), BLOCK):
-            block = hasher(texts[start : start + BLOCK])
-            for name, array in _arrays(block).items():
-                if name not in files:
-                    files[name] = np.lib.format.open_memmap(
-                        folder / f"{name}.npy", "w+", array.dtype, _shape(name, array, len(texts))
-                    )
-                rows = slice(start, start + len(block))
-                files[name][(..., rows) if name == "keys" else rows] = array
-            progress(len(block))
-        for file in files.values():
-            file.flush()
-        manifest.write(folder, family.atom, files, parameters)
+        with closing(BlockWriter(folder, n)) as writer:
+            for start in range(0, n, BLOCK):
+                block = hasher(items[start : start + BLOCK])
+                writer.add(block)
+                progress(len(block))
+        manifest.write(folder, family.atom, writer.arrays(), parameters)
     return load_fingerprints(folder)
 
 
 def _empty(folder: Path) -> None:
-    """Make the folder, and let no manifest stand beside arrays that are about to change."""
+    """Make the folder; no manifest stands beside arrays that are about to change.
+
+    Files are removed, not overwritten: someone may have them mapped.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / manifest.FILE).unlink(missing_ok=True)
+    for name in NAMES:
+        (folder / f"{name}.npy").unlink(missing_ok=True)
 
 
-def _arrays(fp: Fingerprints) -> dict[str, Array]:
-    arrays: dict[str, Array] = {"status": fp.status, "codes": fp.codes, "keys": fp.keys}
-    if fp.signatures is not None:
-        arrays["signatures"] = fp.signatures
-    return arrays
-
-
-def _shape(name: str, block: Array, n: int) -> tuple[int, ...]:
-    return (*block.shape[:-1], n) if name == "keys" else (n, *block.shape[1:])
-
-
-def save_fingerprints(folder: Path, fp: Fingerprints, **parameters: str | int) -> None:
+def save_fingerprints(folder: Path, fp: Fingerprints, **parameters: Parameter) -> None:
     """Write fingerprints below the folder, which is made where missing.
 
     Args:
         folder: fingerprints in it are replaced.
         fp: what to write.
-        parameters: what made them (family, version, seed, shingle_size), for the manifest.
+        parameters: what made them, as `hash_parameters` gives it, for the manifest.
 
     Raises:
         BackendError: the files cannot be written.
     """
     with manifest.writing(folder):
         _empty(folder)
-        arrays = _arrays(fp)
+        arrays = arrays_of(fp)
         for name, array in arrays.items():
             np.save(folder / f"{name}.npy", np.ascontiguousarray(array))
         manifest.write(folder, fp.atom, arrays, parameters)
 
 
-def load_fingerprints(folder: Path, **expected: str | int) -> Fingerprints:
+def load_fingerprints(folder: Path, **expected: Parameter) -> Fingerprints:
     """Map stored fingerprints read-only.
 
-    Shapes, dtypes and file lengths are checked, single values are not.
+    Shapes, dtypes, file lengths and the bounds of lists are checked, single values are not.
 
     Args:
         folder: from `save_fingerprints` or `fingerprint_corpus`.
-        expected: parameters that the manifest must hold, such as family="simhash", seed=123.
+        expected: parameters that the manifest must hold, such as family="simhash", seed=123;
+            `hash_parameters` gives all of them.
 
     Raises:
         BackendError: there are none, they are damaged or of another version, or what made
@@ -141,18 +146,42 @@ def load_fingerprints(folder: Path, **expected: str | int) -> Fingerprints:
     manifest.check_parameters(folder, read, expected)
     arrays = {
         name: manifest.map_array(folder, name, read["arrays"].get(name))
-        for name in ("status", "codes", "keys", "signatures")
-        if name != "signatures" or name in read["arrays"]
+        for name in NAMES
+        if name in _ALWAYS or name in read["arrays"]
     }
     fp = Fingerprints(
-        arrays["status"], arrays["codes"], arrays["keys"], read["atom"], arrays.get("signatures")
+        arrays["status"],
+        arrays["codes"],
+        arrays["keys"],
+        read["atom"],
+        arrays.get("signatures"),
+        _ragged(folder, arrays, "hashes"),
+        _ragged(folder, arrays, "strings"),
+        arrays.get("vectors"),
     )
-    if not len(fp.status) == len(fp.codes) == fp.keys.shape[-1]:
+    held = (fp.codes, fp.signatures, fp.hashes, fp.strings, fp.vectors)
+    lengths = {len(array) for array in held if array is not None} | {fp.keys.shape[-1]}
+    if lengths != {len(fp.status)}:
         raise manifest.damaged(folder, "its arrays differ in length")
     return fp
 
 
-def save_queries(folder: Path, queries: Queries, **parameters: str | int) -> None:
+def _ragged(folder: Path, arrays: dict[str, Array], name: str) -> Ragged | None:
+    indptr, values = arrays.get(f"{name}_indptr"), arrays.get(f"{name}_values")
+    if indptr is None or values is None:
+        return None
+    # kernels look at no bounds
+    if (
+        not len(indptr)
+        or indptr[0] != 0
+        or indptr[-1] != len(values)
+        or (indptr[1:] < indptr[:-1]).any()
+    ):
+        raise manifest.damaged(folder, f"{name}_indptr.npy does not divide {name}_values.npy")
+    return Ragged(indptr, values)
+
+
+def save_queries(folder: Path, queries: Queries, **parameters: Parameter) -> None:
     """Write texts, and fingerprints where there are any, below the folder.
 
     Args:
@@ -170,7 +199,7 @@ def save_queries(folder: Path, queries: Queries, **parameters: str | int) -> Non
         save_fingerprints(folder, queries.fingerprints, **parameters)
 
 
-def load_queries(folder: Path, **expected: str | int) -> Queries:
+def load_queries(folder: Path, **expected: Parameter) -> Queries:
     """What `save_queries` wrote; `expected` is that of `load_fingerprints`.
 
     Raises:

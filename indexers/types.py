@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
-from typing import ClassVar, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,18 @@ U64: TypeAlias = NDArray[np.uint64]
 I32: TypeAlias = NDArray[np.int32]
 I64: TypeAlias = NDArray[np.int64]
 F64: TypeAlias = NDArray[np.float64]
+F32: TypeAlias = NDArray[np.float32]
 Bool: TypeAlias = NDArray[np.bool_]
 
 Atom: TypeAlias = Literal["bit", "row"]
+Source: TypeAlias = Literal["text", "vector"]
+"""What a family hashes: raw texts, or float32 vectors (n, D)."""
+Form: TypeAlias = Literal["bits", "signature", "sequence", "string", "vector"]
+"""A shape that a fingerprint can have; a sequence is also its set and its multiset."""
+Unit: TypeAlias = Literal["char", "word"]
+Weighting: TypeAlias = Literal["tf", "idf"]
+Items: TypeAlias = Any
+"""What a hasher takes: `Sequence[str]` for source `text`, float32 (n, D) for `vector`."""
 Progress: TypeAlias = Callable[[int], None]
 """Called with the number of documents done since the last call."""
 
@@ -50,8 +59,58 @@ class TableSize:
 
 
 @dataclass(frozen=True, slots=True)
+class HashParams:
+    """How a family hashes; what a family does not read is without effect on it.
+
+    Attributes:
+        bits: width of the re-ranking code; a family without codes ignores it.
+        seed: 0 to 2^32 - 1.
+        shingle_size: units a shingle (n-gram), 1 to 7.
+        unit: what a shingle is made of: code points, or words (runs of `\\w`).
+        weighting: of a document's shingles: `tf` counts them, `idf` multiplies the count by
+            the inverse document frequency that `Hasher.learn` saw.
+        window: k-gram hashes a Winnowing window spans, at least 1.
+        signatures: keep the rows whose lowest bits make the code (minhash).
+        dimension: D of the vectors; None for texts.
+    """
+
+    bits: int
+    seed: int
+    shingle_size: int = 3
+    unit: Unit = "char"
+    weighting: Weighting = "tf"
+    window: int = 5
+    signatures: bool = False
+    dimension: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ragged:
+    """Lists of different lengths; list i is values[indptr[i] : indptr[i + 1]].
+
+    Attributes:
+        indptr: int64 (n + 1,), ascending from 0.
+        values: (indptr[n],), uint64 for hashes, uint8 for ASCII text.
+    """
+
+    indptr: I64
+    values: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def take(self, rows: I64) -> Ragged:
+        """The lists of these rows, in that order."""
+        lengths = np.diff(self.indptr)[rows]
+        indptr = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum(lengths, out=indptr[1:])
+        inside = np.arange(indptr[-1]) - np.repeat(indptr[:-1], lengths)
+        return Ragged(indptr, self.values[np.repeat(self.indptr[:-1][rows], lengths) + inside])
+
+
+@dataclass(frozen=True, slots=True)
 class Fingerprints:
-    """Fingerprints of n documents by one family.
+    """Fingerprints of n documents by one family; what a family has not is empty or None.
 
     Attributes:
         status: uint8 (n,), values of `Status`.
@@ -61,6 +120,10 @@ class Fingerprints:
         atom: what one atom of a key is.
         signatures: uint32 (n, rows), the rows whose lowest bits make the code; None unless
             the hasher was asked for them.
+        hashes: uint64, hashes of features in the order of the text, repeats kept; the tokens
+            of an index are their distinct values.
+        strings: uint8, ASCII.
+        vectors: float32 (n, D), unit length; zeros where not OK.
     """
 
     status: U8
@@ -68,6 +131,9 @@ class Fingerprints:
     keys: U32
     atom: Atom
     signatures: U32 | None = None
+    hashes: Ragged | None = None
+    strings: Ragged | None = None
+    vectors: F32 | None = None
 
     def __len__(self) -> int:
         return len(self.status)
@@ -79,45 +145,142 @@ class Fingerprints:
 
     def take(self, rows: I64) -> Fingerprints:
         """The fingerprints of the given documents, in that order."""
-        keys = np.ascontiguousarray(self.keys[:, :, rows])
-        signatures = None if self.signatures is None else self.signatures[rows]
-        return Fingerprints(self.status[rows], self.codes[rows], keys, self.atom, signatures)
+        return Fingerprints(
+            self.status[rows],
+            self.codes[rows],
+            np.ascontiguousarray(self.keys[:, :, rows]),
+            self.atom,
+            None if self.signatures is None else self.signatures[rows],
+            None if self.hashes is None else self.hashes.take(rows),
+            None if self.strings is None else self.strings.take(rows),
+            None if self.vectors is None else self.vectors[rows],
+        )
+
+    @property
+    def forms(self) -> tuple[Form, ...]:
+        """The forms that these fingerprints have."""
+        held: dict[Form, bool] = {
+            "bits": self.codes.shape[1] > 0,
+            "signature": self.signatures is not None,
+            "sequence": self.hashes is not None,
+            "string": self.strings is not None,
+            "vector": self.vectors is not None,
+        }
+        return tuple(form for form, there in held.items() if there)
 
 
 class Hasher(Protocol):
-    """Turns blocks of texts into fingerprints; may keep a vocabulary between blocks."""
+    """Turns blocks of texts or vectors into fingerprints; may keep a vocabulary between blocks."""
 
-    def __call__(self, texts: Sequence[str]) -> Fingerprints:
-        """Fingerprints of one block of raw texts (normalised inside)."""
+    def learn(self, items: Items) -> None:
+        """Look at one block of documents before any is hashed, for weights that need counts.
+
+        Called for every block where `HashParams.weighting` is `idf`; else without effect.
+        """
+        ...
+
+    def __call__(self, items: Items) -> Fingerprints:
+        """Fingerprints of one block of raw texts (normalised inside) or vectors."""
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What a family is swept over unless told otherwise.
+
+    Attributes:
+        bits: width of the code; None for a family without codes.
+        num_tables: ascending; empty for a family without tables.
+        hash_lengths: ascending; empty for a family without tables.
+    """
+
+    bits: int | None
+    num_tables: tuple[int, ...] = ()
+    hash_lengths: tuple[int, ...] = ()
+
+
 class Family(Protocol):
-    """An algorithm that turns a text into a fingerprint. A module holds one as `FAMILY`."""
+    """An algorithm that turns a text or vector into a fingerprint. A module holds one as `FAMILY`.
+
+    Attributes:
+        name: that of its module.
+        version: raised whenever a fingerprint of it would change.
+        source: what it hashes.
+        forms: of its fingerprints; `signature` only where asked for.
+        kinds: index kinds that can search it: `lsh`, `flat`, `multihash`, `tokens`; none for a
+            family that is only compared (`harness bench`).
+        reranks: by what its answers are ranked, the default first: `code`, `signature`, or the
+            name of a similarity.
+        reads: fields of `HashParams` that it reads beside `bits` and `seed`.
+        nested: whether fewer tables are the first ones, so that one pass serves all.
+        max_num_tables, max_hash_length: greatest sizes; 0 without tables.
+    """
 
     name: ClassVar[str]
     version: ClassVar[int]
+    source: ClassVar[Source]
     atom: ClassVar[Atom]
-    default_bits: ClassVar[int]
-    default_num_tables: ClassVar[tuple[int, ...]]
-    default_hash_lengths: ClassVar[tuple[int, ...]]
+    forms: ClassVar[tuple[Form, ...]]
+    kinds: ClassVar[tuple[str, ...]]
+    reranks: ClassVar[tuple[str, ...]]
+    reads: ClassVar[tuple[str, ...]]
+    nested: ClassVar[bool]
     max_num_tables: ClassVar[int]
     max_hash_length: ClassVar[int]
 
-    def hasher(
-        self,
-        size: TableSize,
-        *,
-        bits: int,
-        seed: int,
-        shingle_size: int = 3,
-        signatures: bool = False,
-    ) -> Hasher:
-        """A hasher whose keys and codes depend on (seed, shingle_size) alone, never on sizes.
+    def sweep(self, dimension: int | None = None) -> Sweep:
+        """Default sizes, for vectors of this dimension where it matters.
 
         Raises:
-            SettingError: a size is out of the family's range, or signatures are asked of a
-                family that has none.
+            SettingError: vectors of this dimension cannot be hashed.
+        """
+        ...
+
+    def check(self, size: TableSize, params: HashParams) -> None:
+        """Refuse what the family cannot serve, naming all of it and what is allowed.
+
+        Raises:
+            SettingError: one line for each value out of range.
+        """
+        ...
+
+    def hasher(self, size: TableSize, params: HashParams) -> Hasher:
+        """A hasher whose keys and codes depend on `params` alone, never on sizes (but for
+        families that are not nested, on `num_tables`).
+
+        Raises:
+            SettingError: as `check`.
+        """
+        ...
+
+
+class Similarity(Protocol):
+    """How alike two fingerprints are. A module holds one as `SIMILARITY`.
+
+    Attributes:
+        name: that of its module.
+        forms: that it compares, the preferred first.
+
+    Some have more: `least`, form -> the similarity of fingerprints that have nothing in common;
+    `fitted(documents)`, which gives a similarity with what it must know of the documents.
+    """
+
+    name: ClassVar[str]
+    forms: ClassVar[tuple[Form, ...]]
+
+    def matrix(self, queries: Fingerprints, documents: Fingerprints, form: Form) -> F64:
+        """Similarity of every query to every document, higher is nearer.
+
+        Args:
+            queries: m fingerprints.
+            documents: n fingerprints of the same family and parameters.
+            form: one of `forms` that both have.
+
+        Returns:
+            float64 (m, n), the same whatever else is in the block; NaN where either is not OK.
+
+        Raises:
+            SettingError: the form is not compared, or its widths differ.
         """
         ...
 
@@ -177,11 +340,11 @@ class IndexSpec:
 
     Attributes:
         backend: name of the backend.
-        kind: `lsh`, `flat`, `multihash` or `bm25`.
+        kind: `lsh`, `flat`, `multihash`, `tokens` or `bm25`.
         family: name of the family; None for `bm25`.
         num_tables: number of tables stored; None where the kind has none.
         hash_lengths: the hash lengths that will be asked for, ascending; empty where none.
-        bits: width of the re-ranking code; None for `bm25`.
+        bits: width of the re-ranking code; None for `bm25` and families without codes.
     """
 
     backend: str
@@ -200,7 +363,8 @@ class SearchParams:
         k: how many answers are asked for, at least 1.
         num_tables: the first tables to look in; None where the kind has none.
         hash_length: atoms of the key that must agree; None where the kind has none.
-        rerank: `code` (Hamming on the code), `signature` (in process only).
+        rerank: `code` (Hamming on the code), `signature` (in process only), or the similarity
+            of a family without codes: `jaccard`, `levenshtein`, `cosine`.
     """
 
     k: int
@@ -250,7 +414,8 @@ class Hits:
 
     Attributes:
         ordinals: int32 (m,), m at most k, no ordinal twice.
-        scores: float64 (m,), higher is better; bits − Hamming distance for codes.
+        scores: float64 (m,), higher is better; bits − Hamming distance for codes, agreeing rows
+            for signatures, else the similarity.
         duplicates: answers that the backend gave twice and that were dropped.
     """
 

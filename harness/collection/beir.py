@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.collection.lines import shown
 from indexers.errors import CorpusError
 
-_SPLITS = ("test", "dev", "validation", "val", "train")
+SPLITS = ("test", "dev", "validation", "val", "train")
 _SUFFIXES = ("", ".gz")
 
 
@@ -54,7 +54,7 @@ def locate(folder: Path) -> Layout:
     splits = dict(_splits(folder))
     if not splits:
         return Layout(corpus, queries, None)
-    preferred = [name for name in _SPLITS if name in splits] or sorted(splits)
+    preferred = [name for name in SPLITS if name in splits] or sorted(splits)
     split = preferred[0]
     others = tuple(sorted(name for name in splits if name != split))
     return Layout(corpus, queries, splits[split], split, others)

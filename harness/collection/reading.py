@@ -11,9 +11,11 @@ from harness.collection import beir, digest, jsonl, judgments
 from harness.collection.lines import shown
 from harness.collection.types import Corpus, Judgments
 from indexers.errors import CorpusError
-from indexers.types import I32, Progress
+from indexers.types import I32, I64, Progress
 
 SAMPLED_QUERIES = 1000
+DROPPED_QUERIES = "query of another split"
+"""Reason in `Corpus.skipped`."""
 
 
 def read_folder(layout: beir.Layout, fields: Sequence[str] | None, progress: Progress) -> Corpus:
@@ -23,15 +25,15 @@ def read_folder(layout: beir.Layout, fields: Sequence[str] | None, progress: Pro
         CorpusError: documents or queries cannot be used.
         JudgmentsError: judgments cannot be used, or match nothing.
     """
-    documents = _documents(layout.corpus, fields, progress)
-    queries, dropped = _queries(layout)
+    documents, file_rows = _documents(layout.corpus, fields, progress)
+    queries, query_file_rows, dropped = _queries(layout)
     ordinals = _positions(documents.ids)
     query_self = _query_self(queries, ordinals)
     judged, left_out = _judged(layout, ordinals, _positions(queries.ids), query_self)
     skipped = {
         "empty text": _empty(documents.texts),
         "empty query text": _empty(queries.texts),
-        "query of another split": dropped,
+        DROPPED_QUERIES: dropped,
         **left_out,
     }
     return Corpus(
@@ -45,6 +47,8 @@ def read_folder(layout: beir.Layout, fields: Sequence[str] | None, progress: Pro
         judgments=judged,
         skipped={reason: count for reason, count in skipped.items() if count},
         source=_folder_source(layout, fields, query_self),
+        file_rows=file_rows,
+        query_file_rows=query_file_rows,
     )
 
 
@@ -54,7 +58,7 @@ def read_file(path: Path, fields: Sequence[str] | None, seed: int, progress: Pro
     Raises:
         CorpusError: the documents cannot be used.
     """
-    documents = _documents(path, fields, progress)
+    documents, file_rows = _documents(path, fields, progress)
     drawn = _draw(documents, seed)
     empty = _empty(documents.texts)
     return Corpus(
@@ -71,6 +75,7 @@ def read_file(path: Path, fields: Sequence[str] | None, seed: int, progress: Pro
             f"{path.name}, fields {_field_list(fields)}; {len(drawn)} of its documents drawn as "
             f"queries (seed {seed}); no judgments"
         ),
+        file_rows=file_rows,
     )
 
 
@@ -88,15 +93,17 @@ def _draw(documents: jsonl.TextTable, seed: int) -> I32:
     return np.array(sorted(sorted(asked, key=rank)[:SAMPLED_QUERIES]), np.int32)
 
 
-def _documents(path: Path, fields: Sequence[str] | None, progress: Progress) -> jsonl.TextTable:
-    """The documents by ordinal."""
+def _documents(
+    path: Path, fields: Sequence[str] | None, progress: Progress
+) -> tuple[jsonl.TextTable, I64]:
+    """The documents by ordinal, and their rows in the file."""
     table = jsonl.documents(path, fields, progress)
     if not any(text.strip() for text in table.texts):
         raise CorpusError(
             f"{shown(path)}: every document's text is empty; choose other fields with --fields"
         )
     order = sorted(range(len(table.ids)), key=table.ids.__getitem__)
-    return _take(table, order)
+    return _take(table, order), np.array(order, np.int64)
 
 
 def _take(table: jsonl.TextTable, order: Iterable[int]) -> jsonl.TextTable:
@@ -108,19 +115,23 @@ def _take(table: jsonl.TextTable, order: Iterable[int]) -> jsonl.TextTable:
     )
 
 
-def _queries(layout: beir.Layout) -> tuple[jsonl.TextTable, int]:
-    """The queries to ask, and how many are left out since another split judges them.
+def _queries(layout: beir.Layout) -> tuple[jsonl.TextTable, I64, int]:
+    """The queries to ask, their rows in the file, and how many are left out since another split
+    judges them.
 
     Where the split judges none of them all stay, and matching the judgments tells what is wrong.
     """
     queries = jsonl.queries(layout.queries)
     if not any(text.strip() for text in queries.texts):
         raise CorpusError(f"{shown(layout.queries)}: every query text is empty; give one query")
+    everything = np.arange(len(queries.ids))
     if layout.split is None or layout.judgments is None:
-        return queries, 0
+        return queries, everything, 0
     judged = {row.query for row in judgments.rows(layout.judgments)}
     rows = [row for row, name in enumerate(queries.ids) if name in judged]
-    return (_take(queries, rows), len(queries.ids) - len(rows)) if rows else (queries, 0)
+    if not rows:
+        return queries, everything, 0
+    return _take(queries, rows), np.array(rows, np.int64), len(queries.ids) - len(rows)
 
 
 def _judged(

@@ -10,7 +10,7 @@ import numpy as np
 from harness.collection import cache, digest
 from harness.collection.types import Corpus, Neighbours
 from indexers.normaliser import NORMALISER
-from indexers.types import Nearest, Progress, no_progress
+from indexers.types import F32, HashParams, Nearest, Progress, Status, TableSize, no_progress
 
 SIMILARITY = "jaccard"
 SHINGLE_SIZE = 3
@@ -57,6 +57,45 @@ def neighbours(
     )
     cache.write(name, _packed(nearest))
     return Neighbours(SIMILARITY, k, nearest)
+
+
+def vector_neighbours(
+    corpus: Corpus,
+    vectors: F32,
+    query_vectors: F32,
+    *,
+    k: int,
+    progress: Progress = no_progress,
+) -> Neighbours:
+    """The exact k nearest documents of each query by cosine, as `neighbours` tells.
+
+    Args:
+        corpus: tells which document is a query itself.
+        vectors: float32 (documents, D), by ordinal; zeros are no one's neighbour.
+        query_vectors: float32 (queries, D).
+        k: how many, at least 1.
+        progress: called with the number of queries done since the last call.
+
+    Raises:
+        SettingError: a vector holds NaN or infinity.
+    """
+    from indexers.registry import family, similarity
+    from indexers.similarity._blocks import least, nearest_by_matrix
+
+    params = HashParams(bits=0, seed=0, dimension=vectors.shape[1])
+    unit = family("bge").hasher(TableSize(1, 1), params)
+    documents, cosine = unit(vectors), similarity("cosine")
+    nearest = nearest_by_matrix(
+        cosine,
+        "vector",
+        unit(query_vectors),
+        documents,
+        k=k,
+        exclude=corpus.query_self,
+        progress=progress,
+    )
+    usable = int(np.count_nonzero(documents.status == Status.OK))
+    return Neighbours("cosine", k, nearest, least(cosine, "vector"), usable)
 
 
 def pairs_above(

@@ -33,11 +33,15 @@ class Neighbours:
         similarity_name: of the reference similarity, such as `jaccard`.
         k: K, before ties.
         nearest: the documents with the whole tie class of the K-th.
+        least: the least possible similarity; documents that have it are not listed.
+        usable: documents that can be anyone's neighbour; None for those whose text is not blank.
     """
 
     similarity_name: str
     k: int
     nearest: Nearest
+    least: float = 0.0
+    usable: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,10 @@ class Corpus:
         judgments: None where the corpus has none.
         skipped: reason -> count, for everything read and not used.
         source: provenance, one line.
+        file_rows: int64 (documents,), row of each document in the corpus' own file, from 0 and
+            blank lines apart; None where the documents are in the order of their ordinals.
+        query_file_rows: int64 (queries,), the same for the queries' own file; None where there
+            is none.
     """
 
     name: str
@@ -67,3 +75,5 @@ class Corpus:
     judgments: Judgments | None
     skipped: dict[str, int] = field(default_factory=dict)
     source: str = ""
+    file_rows: I64 | None = None
+    query_file_rows: I64 | None = None

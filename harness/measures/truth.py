@@ -88,7 +88,7 @@ def prepare_truth(
             relevant_from=relevant_from,
         )
     if neighbours is not None:
-        nearest = ann.prepare_nearest(neighbours.nearest, n_documents)
+        nearest = ann.prepare_nearest(neighbours.nearest, n_documents, neighbours.least)
     usable = n_documents if n_usable is None else n_usable
     returnable = np.maximum(usable - (query_self >= 0).astype(np.int64), 0)
     return Truth(cutoff, relevance, nearest, n_documents, usable, query_self, returnable, empty)

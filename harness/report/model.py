@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
-from harness.report.numbers import MISSING, finite, milliseconds, plain
+from harness.report.numbers import finite, milliseconds, plain
+from harness.tuning.hashing import shown_family
 
 Trial = dict[str, Any]
 """One trial as `summary.json` holds it."""
@@ -18,7 +19,9 @@ Summary = dict[str, Any]
 class LossSplit(TypedDict):
     """Where a family loses quality, all on the objective; None where it was not computed.
 
-    `hashing_loss` is reference − code_exact, `index_loss` is code_exact − best_lsh.
+    `code_exact` is exact search by what an index ranks by, `best_lsh` the best setting that
+    looks into tables or tokens; `hashing_loss` is reference − code_exact, `index_loss` is
+    code_exact − best_lsh.
     """
 
     family: str
@@ -73,7 +76,7 @@ class Row:
     """One trial, flat, with the figures that the study is decided on.
 
     Attributes:
-        family: `BM25` where the trial has none.
+        family: with what of its hashing is not plain; `BM25` where the trial has none.
         objective: mean of the study's objective; None where it has none.
         latency_ms: the statistic that the SLA is set on.
         upper_ms: its one-sided 95 % upper bound.
@@ -108,9 +111,8 @@ class Row:
 
     @property
     def rerank(self) -> str:
-        """How candidates are re-ranked where it is not by the code; else empty."""
-        rerank = self.trial["setting"].get("rerank")
-        return "" if rerank in (None, "code") else str(rerank)
+        """How candidates are re-ranked where the family has several ways; else empty."""
+        return "signature" if self.trial["setting"].get("rerank") == "signature" else ""
 
     @property
     def label(self) -> str:
@@ -120,10 +122,8 @@ class Row:
         place = f"{self.kind} on {self.backend}"
         if self.rerank:
             place = f"{place}, re-ranked by {self.rerank}"
-        if self.num_tables is None and self.hash_length is None:
-            return f"{self.family} · {place}"
-        sizes = f"{_or_missing(self.num_tables)} × {_or_missing(self.hash_length)}"
-        return f"{self.family} {sizes} · {place}"
+        sizes = [str(n) for n in (self.num_tables, self.hash_length) if n is not None]
+        return f"{' '.join([self.family, ' × '.join(sizes)]).rstrip()} · {place}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ def _row(trial: Trial, stat: str, objective: str, roles: dict[str, str], front: 
     upper = trial.get("upper_ms")
     return Row(
         key=str(trial["key"]),
-        family=setting.get("family") or "BM25",
+        family=shown_family(setting),
         backend=setting["backend"],
         kind=setting["kind"],
         num_tables=setting.get("num_tables"),
@@ -253,10 +253,6 @@ def _order(row: Row) -> tuple[bool, bool, float, float, str]:
         worst if row.latency_ms is None else row.latency_ms,
         row.key,
     )
-
-
-def _or_missing(value: int | None) -> str:
-    return MISSING if value is None else str(value)
 
 
 def names(values: Iterable[str]) -> list[str]:

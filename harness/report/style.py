@@ -16,7 +16,10 @@ LIMIT = "#B42318"
 
 _BASELINE = "#777777"
 _KNOWN = {"simhash": "#0072B2", "minhash": "#D55E00", "BM25": _BASELINE}
-_OTHERS = ("#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#5B4B8A")
+_OTHERS = (
+    *("#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#5B4B8A"),
+    *("#882255", "#117733", "#A3A500", "#44AA99"),  # of Tol (2021), for a tenth family
+)
 
 
 class Marker(NamedTuple):

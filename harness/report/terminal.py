@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.report.numbers import significant
+from harness.tuning.hashing import shown_family
 
 SHOWN = 10
 
@@ -45,7 +46,7 @@ def _cells(trial: dict[str, Any], objective: str, stat: str, pick: str | None) -
     mark = "→" if trial["key"] == pick else "" if trial["feasible"] else "✗"
     return (
         mark,
-        setting["family"] or "BM25",
+        shown_family(setting),
         setting["backend"],
         setting["kind"] if setting["rerank"] != "signature" else f"{setting['kind']}, signature",
         _number(setting["num_tables"], "d"),

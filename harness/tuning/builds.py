@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
 
+from harness.tuning.hashing import Hashing, hashing_of
 from harness.tuning.plan import Planned
 from harness.tuning.space import NESTED, spec_of
 from indexers.errors import BackendError
@@ -26,7 +27,7 @@ def builds(
     """Missing trials by the index that serves them, in the order of measuring.
 
     Args:
-        missing: trials of one family, grouped by backend and kind.
+        missing: trials of one hashing, grouped by backend and kind.
         planned: all trials of the study; what is built depends on them, so that a resumed
             study measures the same indexes as one that was not interrupted.
         build: `shared` gives nested kinds one index for all their settings; `per-setting`
@@ -42,9 +43,9 @@ def builds(
             yield spec, list(same)
 
 
-def _place(planned: Planned) -> tuple[str | None, str, str]:
+def _place(planned: Planned) -> tuple[Hashing | None, str, str]:
     setting = planned.point.setting
-    return setting.family, setting.backend, setting.kind
+    return hashing_of(setting), setting.backend, setting.kind
 
 
 def joint_spec(specs: Sequence[IndexSpec]) -> IndexSpec:

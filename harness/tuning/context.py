@@ -11,18 +11,23 @@ from harness import __version__
 from harness.config import StudyConfig
 from harness.report.model import LossSplit, ReportContext
 from harness.tuning.connect import standing_places
-from harness.tuning.names import code_name, label, signature_name
+from harness.tuning.hashing import Hashing, hashing_of
+from harness.tuning.names import exact_name, label
 from harness.tuning.pick import Choice
 from harness.tuning.plan import Plan
-from harness.tuning.space import SWEPT
+from harness.tuning.space import NESTED, SWEPT
 from harness.tuning.store import Store
 from harness.tuning.summary import best_reference, failures
 from harness.tuning.trial import Summary, Trial
 from indexers.address import address
-from indexers.registry import backend
+from indexers.registry import backend, family
 
 MOST_REMARKS = 20
 FEW_QUERIES = 30
+_REFERENCES = {
+    "jaccard": "exact Jaccard of character 3-gram shingles",
+    "cosine": "exact cosine of the vectors",
+}
 
 
 def report_context(
@@ -52,12 +57,12 @@ def report_context(
             *(f"{place} may still hold a temporary index" for place in standing_places(store)),
             *_query_notes(summary),
             *_cut_notes(store),
-            *_signature_notes(config, summary),
+            *_signature_notes(config, trials, summary),
             *_remarks(trials),
         ),
         latency_note=_latency_note(config),
         margin=_margin(choice, objective),
-        loss=tuple(_loss(config, summary)),
+        loss=tuple(_loss(trials, summary)),
         impossible=tuple(f"{count} × {reason}" for reason, count in plan.impossible),
         relevant_from=store.meta("relevant_from"),
         judged_queries=store.meta("judged_queries"),
@@ -102,8 +107,8 @@ def _truth_lines(config: StudyConfig, store: Store, trials: Sequence[Trial]) -> 
         "no judgments"
         if judged is None
         else f"judgments: {judged:,} judged pairs; binary measures count labels from {since:g}",
-        f"neighbours: exact Jaccard of character 3-gram shingles, the {config.cutoff} nearest "
-        "with their whole tie class",
+        f"neighbours: {_REFERENCES[config.compared_by]}, the {config.cutoff} nearest with their "
+        "whole tie class",
         "share of tied scores in the reference rankings, which are scored in expectation: "
         + ", ".join(f"{name} {share:.0%}" for name, share in tied.items()),
         *_tied_answers(config, trials),
@@ -111,14 +116,14 @@ def _truth_lines(config: StudyConfig, store: Store, trials: Sequence[Trial]) -> 
 
 
 def _tied_answers(config: StudyConfig, trials: Sequence[Trial]) -> Iterator[str]:
-    """How often equal code distances left the order of answers to their ids."""
+    """How often equal scores left the order of answers to their ids."""
     shares = []
-    for family in config.family:
+    for name in config.family:
         found = [
-            t.tied_share for t in trials if t.setting.family == family and t.tied_share is not None
+            t.tied_share for t in trials if t.setting.family == name and t.tied_share is not None
         ]
         if found:
-            shares.append(f"{family} {min(found):.0%} to {max(found):.0%}")
+            shares.append(f"{name} {min(found):.0%} to {max(found):.0%}")
     if shares:
         yield "share of tied scores among the answers, ordered by id: " + ", ".join(shares)
 
@@ -189,47 +194,58 @@ def _cut_notes(store: Store) -> Iterator[str]:
         )
 
 
-def _signature_notes(config: StudyConfig, summary: Summary) -> Iterator[str]:
+def _signature_notes(
+    config: StudyConfig, trials: Sequence[Trial], summary: Summary
+) -> Iterator[str]:
     """What re-ranking by the code loses against the signature that it is made from."""
     objective = summary["objective"]
-    by_name = {row["name"]: row["quality"].get(objective) for row in summary["reference"]}
-    for family in config.family:
-        whole, code = by_name.get(signature_name(family)), by_name.get(code_name(family))
+    by_name = _reference_values(summary)
+    for hashing in _hashings(trials):
+        whole = by_name.get(exact_name(hashing, "signature"))
+        code = by_name.get(exact_name(hashing))
         if whole is not None and code is not None and whole - code > config.tolerance:
             yield (
-                f"{family}: ranking by the whole signature gives {objective} {whole:.3f}, by its "
-                f"code {code:.3f}; in process --rerank signature uses the former"
+                f"{hashing.name}: ranking by the whole signature gives {objective} {whole:.3f}, "
+                f"by its code {code:.3f}; in process --rerank signature uses the former"
             )
 
 
-def _loss(config: StudyConfig, summary: Summary) -> list[LossSplit]:
+def _loss(trials: Sequence[Trial], summary: Summary) -> Iterator[LossSplit]:
     objective = summary["objective"]
-    by_name = {row["name"]: row["quality"].get(objective) for row in summary["reference"]}
+    by_name = _reference_values(summary)
     reference = best_reference(
         [row for row in summary["reference"] if row["name"].startswith("exact ")], objective
     )
-    split: list[LossSplit] = []
-    for family in config.family:
-        code = by_name.get(code_name(family))
-        lsh = [
-            trial["quality"].get(objective)
-            for trial in summary["trials"]
-            if trial["setting"]["family"] == family
-            and trial["setting"]["kind"] == "lsh"
-            and trial["setting"]["rerank"] == "code"
+    for hashing in _hashings(trials):
+        by = family(hashing.family).reranks[0]
+        exact = by_name.get(exact_name(hashing, by))
+        found = [
+            trial.quality.get(objective)
+            for trial in trials
+            if hashing_of(trial.setting) == hashing
+            and trial.setting.kind in (NESTED, "tokens")
+            and trial.setting.rerank == by
         ]
-        best = max((value for value in lsh if value is not None), default=None)
-        split.append(
-            {
-                "family": family,
-                "reference": reference,
-                "code_exact": code,
-                "best_lsh": best,
-                "hashing_loss": _less(reference, code),
-                "index_loss": _less(code, best),
-            }
-        )
-    return split
+        best = max((value for value in found if value is not None), default=None)
+        yield {
+            "family": hashing.name,
+            "reference": reference,
+            "code_exact": exact,
+            "best_lsh": best,
+            "hashing_loss": _less(reference, exact),
+            "index_loss": _less(exact, best),
+        }
+
+
+def _hashings(trials: Sequence[Trial]) -> list[Hashing]:
+    """The hashings of these trials, each once, in their order."""
+    found = dict.fromkeys(hashing_of(trial.setting) for trial in trials)
+    return [hashing for hashing in found if hashing is not None]
+
+
+def _reference_values(summary: Summary) -> dict[str, float | None]:
+    objective = summary["objective"]
+    return {row["name"]: row["quality"].get(objective) for row in summary["reference"]}
 
 
 def _less(whole: float | None, part: float | None) -> float | None:

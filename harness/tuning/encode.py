@@ -1,22 +1,23 @@
-"""A corpus as one family's fingerprints, stored where the load process can map them."""
+"""A corpus as fingerprints of one hashing, stored where the load process can map them."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from harness.collection.types import Corpus
+from harness.tuning.hashing import Hashing
+from indexers.registry import family
 from indexers.store import fingerprint_corpus, save_queries
 from indexers.types import (
     I32,
     Documents,
-    Family,
     Fingerprints,
     Hasher,
+    Items,
     Progress,
     Queries,
     Status,
@@ -33,13 +34,16 @@ class Encoded:
     """Documents and queries ready to be indexed and asked.
 
     Attributes:
-        folder: everything of this family; the caller removes it.
+        hashing: that made them; None for texts.
+        folder: everything of this hashing; the caller removes it.
         queries_folder: the stored queries.
         runnable: int32 (m,), rows of the queries whose fingerprint is OK.
-        encode_ms: mean time to fingerprint one query on its own; None for texts.
+        encode_ms: mean time to fingerprint one query on its own, its vector being there; None
+            for texts.
         unusable: status name -> documents that are not indexed.
     """
 
+    hashing: Hashing | None
     folder: Path
     documents: Documents
     queries: Queries
@@ -49,34 +53,55 @@ class Encoded:
     unusable: dict[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What a family hashes: raw texts, or float32 vectors, by ordinal and by query row."""
+
+    documents: Items
+    queries: Items
+
+
 def encode(
-    family: Family, corpus: Corpus, folder: Path, size: TableSize, seed: int, progress: Progress
+    hashing: Hashing,
+    inputs: Inputs,
+    corpus: Corpus,
+    folder: Path,
+    size: TableSize,
+    *,
+    seed: int,
+    dimension: int | None,
+    progress: Progress,
 ) -> Encoded:
-    """Fingerprint documents and queries once, at the largest sizes asked for."""
-    bits = family.default_bits
-    signatures = family.atom == "row" and len(corpus.ids) <= SIGNATURES_UP_TO
+    """Fingerprint documents and queries once, at the largest sizes asked for.
+
+    Raises:
+        SettingError: what is hashed cannot be, such as a vector with NaN.
+    """
+    made = family(hashing.family)
+    signatures = "signatures" in made.reads and len(corpus.ids) <= SIGNATURES_UP_TO
+    params = hashing.params(seed, dimension, signatures=signatures)
+    hasher = made.hasher(size, params)
     documents = fingerprint_corpus(
-        family,
-        corpus.texts,
+        made,
+        inputs.documents,
         folder / "documents",
         size,
-        bits=bits,
-        seed=seed,
-        signatures=signatures,
+        params,
+        hasher=hasher,
         progress=progress,
     )
-    hasher = family.hasher(size, bits=bits, seed=seed, signatures=signatures)
-    asked = hasher(corpus.query_texts)
+    asked = hasher(inputs.queries)
     runnable = np.flatnonzero(asked.status == Status.OK).astype(np.int32)
     queries = Queries(corpus.query_texts, asked)
     save_queries(folder / "queries", queries)
     return Encoded(
+        hashing,
         folder,
         Documents(corpus.ids, corpus.texts, documents),
         queries,
         folder / "queries",
         runnable,
-        _encode_ms(hasher, corpus.query_texts, runnable),
+        _encode_ms(hasher, inputs.queries, runnable),
         _unusable(documents),
     )
 
@@ -87,6 +112,7 @@ def encode_texts(corpus: Corpus, folder: Path) -> Encoded:
     save_queries(folder / "queries", queries)
     runnable = [row for row, text in enumerate(corpus.query_texts) if text.strip()]
     return Encoded(
+        None,
         folder,
         Documents(corpus.ids, corpus.texts, None),
         queries,
@@ -97,14 +123,14 @@ def encode_texts(corpus: Corpus, folder: Path) -> Encoded:
     )
 
 
-def _encode_ms(hasher: Hasher, texts: Sequence[str], runnable: I32) -> float | None:
-    rows = runnable[:ENCODED_ONE_BY_ONE]
-    if not len(rows):
+def _encode_ms(hasher: Hasher, queries: Items, runnable: I32) -> float | None:
+    rows = runnable[:ENCODED_ONE_BY_ONE].tolist()
+    if not rows:
         return None
-    hasher([texts[rows[0]]])
+    hasher(queries[rows[0] : rows[0] + 1])
     started = time.perf_counter()
     for row in rows:
-        hasher([texts[row]])
+        hasher(queries[row : row + 1])
     return (time.perf_counter() - started) * 1000 / len(rows)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from harness.tuning.hashing import Hashing, family_name
 from harness.tuning.trial import Setting
 
 
@@ -11,18 +12,18 @@ def name_of(setting: Setting) -> str:
     """A setting for people: `simhash on tables (lsh, num_tables 20, hash_length 12)`."""
     if setting.family is None:
         return f"BM25 on {setting.backend}"
-    sizes = ""
-    if setting.num_tables is not None:
-        sizes = f", num_tables {setting.num_tables}, hash_length {setting.hash_length}"
+    sizes = "" if setting.num_tables is None else f", num_tables {setting.num_tables}"
+    if setting.hash_length is not None:
+        sizes += f", hash_length {setting.hash_length}"
     rerank = ", rerank signature" if setting.rerank == "signature" else ""
-    return f"{setting.family} on {setting.backend} ({setting.kind}{sizes}{rerank})"
+    return f"{family_name(setting)} on {setting.backend} ({setting.kind}{sizes}{rerank})"
 
 
 def label(setting: Setting) -> str:
     """A setting for people: `simhash tables lsh 20 × 12`."""
-    parts = [setting.family, setting.backend, setting.kind]
-    if setting.num_tables is not None:
-        parts.append(f"{setting.num_tables} × {setting.hash_length}")
+    parts = ["" if setting.family is None else family_name(setting), setting.backend, setting.kind]
+    sizes = [str(n) for n in (setting.num_tables, setting.hash_length) if n is not None]
+    parts.append(" × ".join(sizes))
     if setting.rerank == "signature":
         parts.append("by signature")
     return " ".join(part for part in parts if part)
@@ -39,11 +40,11 @@ TEXT_REFERENCE = "BM25 (in process)"
 """Name of the reference row of text search where no engine is asked."""
 
 
-def code_name(family: str) -> str:
-    """Name of the reference row of exact search on a family's code."""
-    return f"{family} code, exact"
+def exact_name(hashing: Hashing, by: str = "code") -> str:
+    """Name of the reference row of exact search on a fingerprint.
 
-
-def signature_name(family: str) -> str:
-    """Name of the reference row of exact search on the signature that a code is made from."""
-    return f"{family} signature, exact"
+    Args:
+        hashing: of the fingerprint.
+        by: `code`, `signature`, or the similarity that compares it.
+    """
+    return f"{hashing.name} {by}, exact"

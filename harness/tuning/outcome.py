@@ -13,6 +13,7 @@ from harness.measures.answers import drop_self
 from harness.measures.scores import Scores, Truth, score_run
 from harness.tuning.encode import Encoded
 from harness.tuning.plan import Planned
+from harness.tuning.references import exact_scores
 from harness.tuning.trial import Trial
 from indexers.types import F64, I32, IndexHandle, Status
 from loadtest.profile import UNANSWERED, UNDER_LOAD, WITHOUT_LOAD, LoadProfile, LoadResult
@@ -104,15 +105,13 @@ def _cut(answers: I32, query_self: I32, cutoff: int) -> I32:
 
 
 def _score(answers: I32, truth: Truth, encoded: Encoded, code_kth: F64 | None) -> Scores:
-    documents, queries = encoded.documents.fingerprints, encoded.queries.fingerprints
-    if documents is None or queries is None or code_kth is None:
+    documents = encoded.documents.fingerprints
+    if documents is None or code_kth is None:
         return score_run(answers, truth)
-    from indexers.similarity import hamming
-
     return score_run(
         answers,
         truth,
-        code_scores=hamming.scores(documents.codes, queries.codes, answers),
+        code_scores=exact_scores(encoded, answers),
         code_kth=code_kth,
         n_indexed=int(np.count_nonzero(documents.status == Status.OK)),
     )

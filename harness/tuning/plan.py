@@ -9,14 +9,15 @@ from hashlib import blake2b
 from pathlib import Path
 
 from harness.config import StudyConfig
-from harness.tuning.space import Point, space
+from harness.tuning.hashing import hashing_of
+from harness.tuning.space import NESTED, Point, space, sweep_of
 from harness.tuning.trial import Setting, Trial
 from indexers.address import address
 from indexers.normaliser import NORMALISER
 from indexers.registry import backend, family
 from loadtest.profile import LoadProfile
 
-MEASUREMENT_VERSION = 1
+MEASUREMENT_VERSION = 2
 """Raised whenever a stored row would no longer mean the same."""
 RATE_IN_PROCESS, RATE_REMOTE = 1000.0, 100.0
 BURST_IN_PROCESS_S, BURST_REMOTE_S = 0.5, 3.0
@@ -42,32 +43,52 @@ class Plan:
         folder: where it is kept.
         trials: in the order of measuring.
         impossible: (reason, count) of the settings that do not exist.
+        dimension: D of the vectors; None where none are hashed.
     """
 
     name: str
     folder: Path
     trials: tuple[Planned, ...]
     impossible: tuple[tuple[str, int], ...]
+    dimension: int | None = None
 
     def missing(self, stored: Mapping[str, Trial], timeout_s: float) -> tuple[Planned, ...]:
         """Trials without a usable row: none, failed, or timed out under a shorter limit."""
         return tuple(p for p in self.trials if not _usable(stored.get(p.key), timeout_s))
 
 
-def make_plan(config: StudyConfig, corpus_name: str, corpus_content: str) -> Plan:
+@dataclass(frozen=True, slots=True)
+class VectorsId:
+    """Vectors without their values: what they depend on, and D."""
+
+    content: str
+    dimension: int
+
+
+def make_plan(
+    config: StudyConfig, corpus_name: str, corpus_content: str, vectors: VectorsId | None = None
+) -> Plan:
     """The plan of this configuration over this corpus.
 
     Args:
         config: the study.
         corpus_name: for the name of the study.
         corpus_content: hash of documents, queries, judgments and fields.
+        vectors: of the documents and queries; None where no family hashes any.
+
+    Raises:
+        SettingError: a family cannot serve a size that was asked for.
     """
-    wanted = space(config)
+    dimension = None if vectors is None else vectors.dimension
+    wanted = space(config, dimension)
     common = _common(config, corpus_content)
-    trials = tuple(Planned(_key(common, config, p.setting), p) for p in wanted.points)
+    if vectors is not None:
+        common["vectors"] = vectors.content
+    trials = tuple(Planned(_key(common, config, p.setting, dimension), p) for p in wanted.points)
     study = {**common, "trials": sorted(t.key for t in trials)}
     name = f"{corpus_name}-{_digest(study, 4)}"
-    return Plan(name, config.out or Path("reports") / name, trials, wanted.impossible)
+    folder = config.out or Path("reports") / name
+    return Plan(name, folder, trials, wanted.impossible, dimension)
 
 
 def load_profile(config: StudyConfig, backend_name: str, queries: int = 0) -> LoadProfile:
@@ -114,10 +135,13 @@ def _common(config: StudyConfig, corpus_content: str) -> dict[str, object]:
         "build": config.build,
         "seed": config.seed,
         "users": config.users,
+        "reference": config.compared_by,
     }
 
 
-def _key(common: dict[str, object], config: StudyConfig, setting: Setting) -> str:
+def _key(
+    common: dict[str, object], config: StudyConfig, setting: Setting, dimension: int | None
+) -> str:
     profile = load_profile(config, setting.backend)
     content = {
         **common,
@@ -128,15 +152,20 @@ def _key(common: dict[str, object], config: StudyConfig, setting: Setting) -> st
         "burst_s": profile.burst_s,
         "server": server(config, setting.backend),
         # a shared build's size and latency depend on what else it carries
-        "shared_with": _grid(config, setting) if config.build == "shared" else None,
+        "shared_with": _grid(config, setting, dimension) if config.build == "shared" else None,
     }
     return _digest(content, 8)
 
 
-def _grid(config: StudyConfig, setting: Setting) -> list[tuple[int, ...]] | None:
-    if setting.family is None or setting.kind != "lsh":
+def _grid(
+    config: StudyConfig, setting: Setting, dimension: int | None
+) -> list[tuple[int, ...]] | None:
+    hashing = hashing_of(setting)
+    if hashing is None or setting.kind != NESTED:
         return None
-    return [config.sizes(name, setting.family) for name in ("num_tables", "hash_length")]
+    sweep = sweep_of(config, hashing.family, dimension)
+    counts = sweep.num_tables if hashing.num_tables is None else (hashing.num_tables,)
+    return [counts, sweep.hash_lengths]
 
 
 def server(config: StudyConfig, backend_name: str) -> str | None:

@@ -10,8 +10,9 @@ import numpy as np
 from harness.collection.types import Corpus, Neighbours
 from harness.measures.scores import Scores, Truth, prepare_truth, score_nearest
 from harness.tuning.encode import Encoded
-from harness.tuning.names import TEXT_REFERENCE, code_name, signature_name
-from indexers.types import F64, Fingerprints, Nearest, Progress, Status
+from harness.tuning.names import TEXT_REFERENCE, exact_name
+from indexers.registry import family, fitting_form, similarity
+from indexers.types import F64, I32, Fingerprints, Form, Nearest, Progress, Status, no_progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,9 @@ def truth_of(
         neighbours=neighbours,
         cutoff=cutoff,
         n_documents=len(corpus.ids),
-        n_usable=sum(bool(text.strip()) for text in corpus.texts),
+        n_usable=sum(bool(text.strip()) for text in corpus.texts)
+        if neighbours.usable is None
+        else neighbours.usable,
         query_self=corpus.query_self,
         relevant_from=relevant_from,
     )
@@ -60,26 +63,68 @@ def text_reference(corpus: Corpus, truth: Truth, progress: Progress) -> Referenc
     return _row(TEXT_REFERENCE, score_nearest(nearest, truth))
 
 
-def code_nearest(encoded: Encoded, corpus: Corpus, k: int) -> Nearest:
-    """The nearest documents by Hamming distance of the re-ranking code."""
-    from indexers.similarity import hamming
+def ranked_by(encoded: Encoded) -> str:
+    """What an index ranks these fingerprints by: `code`, or the family's own similarity."""
+    assert encoded.hashing is not None
+    return family(encoded.hashing.family).reranks[0]
 
+
+def exact_nearest(
+    encoded: Encoded, corpus: Corpus, k: int, progress: Progress = no_progress
+) -> Nearest:
+    """The nearest documents by what an index ranks by, without an index."""
     documents, queries = _fingerprints(encoded)
-    return hamming.nearest(
-        documents.codes,
-        documents.status,
-        queries.codes,
-        queries.status,
+    by = ranked_by(encoded)
+    if by == "code":
+        from indexers.similarity import hamming
+
+        return hamming.nearest(
+            documents.codes,
+            documents.status,
+            queries.codes,
+            queries.status,
+            k=k,
+            exclude=corpus.query_self,
+        )
+    from indexers.similarity._blocks import nearest_by_matrix
+
+    return nearest_by_matrix(
+        similarity(by),
+        _form(encoded, by),
+        queries,
+        documents,
         k=k,
         exclude=corpus.query_self,
+        progress=progress,
     )
 
 
-def code_references(
-    family: str, encoded: Encoded, nearest: Nearest, corpus: Corpus, truth: Truth
+def exact_scores(encoded: Encoded, answers: I32) -> F64:
+    """What an index ranks by, of each answer: float64 (queries, K), NaN at padding."""
+    documents, queries = _fingerprints(encoded)
+    by = ranked_by(encoded)
+    if by == "code":
+        from indexers.similarity import hamming
+
+        return hamming.scores(documents.codes, queries.codes, answers)
+    from indexers.similarity._blocks import scores_by_matrix
+
+    return scores_by_matrix(similarity(by), _form(encoded, by), queries, documents, answers)
+
+
+def _form(encoded: Encoded, by: str) -> Form:
+    assert encoded.hashing is not None
+    form = fitting_form(encoded.hashing.family, by)
+    assert form is not None  # a family declares what fits it
+    return form
+
+
+def exact_references(
+    encoded: Encoded, nearest: Nearest, corpus: Corpus, truth: Truth
 ) -> Iterator[ReferenceRow]:
-    """Exact search on the code, and on the signature it is made from where there is one."""
-    yield _row(code_name(family), score_nearest(nearest, truth))
+    """Exact search, and on the signature that a code is made from where there is one."""
+    assert encoded.hashing is not None
+    yield _row(exact_name(encoded.hashing, ranked_by(encoded)), score_nearest(nearest, truth))
     documents, queries = _fingerprints(encoded)
     if documents.signatures is None or queries.signatures is None:
         return
@@ -93,11 +138,11 @@ def code_references(
         k=truth.cutoff,
         exclude=corpus.query_self,
     )
-    yield _row(signature_name(family), score_nearest(by_signature, truth))
+    yield _row(exact_name(encoded.hashing, "signature"), score_nearest(by_signature, truth))
 
 
-def kth_by_code(nearest: Nearest, encoded: Encoded) -> F64:
-    """Code similarity of the K-th nearest: float64 (queries,), NaN without a code."""
+def kth_of(nearest: Nearest, encoded: Encoded) -> F64:
+    """Similarity of the K-th nearest: float64 (queries,), NaN without a fingerprint."""
     _, queries = _fingerprints(encoded)
     return np.where(queries.status == Status.OK, nearest.kth, np.nan)
 

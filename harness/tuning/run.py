@@ -8,21 +8,24 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 
+from harness.collection.truth import vector_neighbours
 from harness.collection.types import Corpus, Neighbours
 from harness.config import StudyConfig
 from harness.measures.scores import Truth
 from harness.progress import Progress
 from harness.report.trec import write_run
 from harness.tuning.builds import TemporaryIndexes, builds
-from harness.tuning.encode import Encoded, encode, encode_texts
-from harness.tuning.names import TEXT_REFERENCE, code_name, label, signature_name
+from harness.tuning.encode import Encoded, Inputs, encode, encode_texts
+from harness.tuning.hashing import Hashing, hashing_of, largest_size
+from harness.tuning.names import TEXT_REFERENCE, exact_name, label
 from harness.tuning.outcome import failed_trial, measured_trial
 from harness.tuning.plan import Plan, Planned, load_profile
 from harness.tuning.references import (
     ReferenceRow,
-    code_nearest,
-    code_references,
-    kth_by_code,
+    exact_nearest,
+    exact_references,
+    kth_of,
+    ranked_by,
     similarity_reference,
     text_reference,
 )
@@ -39,7 +42,6 @@ from indexers.types import (
     Documents,
     IndexHandle,
     IndexSpec,
-    TableSize,
 )
 from loadtest.profile import LoadProfile, LoadResult, Target
 from loadtest.runner import LoadRunner
@@ -57,6 +59,7 @@ class Session:
         k: answers asked for: the cut-off, and one more where a query may find itself.
         ids: file of the document ids, for the load process.
         work: folder for temporary files.
+        vectors: of documents and queries; None where no family hashes any.
         null: remote or not -> what the client alone needs.
         warmed: remote backends that have had their first, long warm-up.
     """
@@ -74,13 +77,14 @@ class Session:
     k: int
     ids: Path
     work: Path
+    vectors: Inputs | None = None
     null: dict[bool, LoadResult] = field(default_factory=dict)
     warmed: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """One family, ready to be indexed, asked and scored."""
+    """Fingerprints, ready to be indexed, asked and scored."""
 
     encoded: Encoded
     code_kth: F64 | None
@@ -90,9 +94,26 @@ def run(session: Session, missing: Sequence[Planned]) -> None:
     """Measure these trials; each is stored as soon as it is done."""
     _calibrate(session, missing)
     _put_reference(session, similarity_reference(session.neighbours, session.truth))
-    for family_name, trials in groupby(missing, key=lambda p: p.point.setting.family):
-        _run_family(session, family_name, list(trials))
+    grouped = groupby(missing, key=lambda p: hashing_of(p.point.setting))
+    for number, (hashing, trials) in enumerate(grouped):
+        _run_hashing(session, hashing, list(trials), session.work / f"hashing-{number}")
+    _refer_to_vectors(session)
     _refer_to_text(session)
+
+
+def _refer_to_vectors(session: Session) -> None:
+    """Rank by cosine where vectors are hashed and the neighbours are of another similarity."""
+    if session.vectors is None or session.neighbours.similarity_name == "cosine":
+        return
+    with session.progress.stage("exact cosine", len(session.corpus.query_ids)) as advance:
+        by_cosine = vector_neighbours(
+            session.corpus,
+            session.vectors.documents,
+            session.vectors.queries,
+            k=session.truth.cutoff,
+            progress=advance,
+        )
+    _put_reference(session, similarity_reference(by_cosine, session.truth))
 
 
 def _refer_to_text(session: Session) -> None:
@@ -117,35 +138,49 @@ def _calibrate(session: Session, missing: Sequence[Planned]) -> None:
         )
 
 
-def _run_family(session: Session, name: str | None, trials: list[Planned]) -> None:
-    folder = session.work / (name or "text")
+def _run_hashing(
+    session: Session, hashing: Hashing | None, trials: list[Planned], folder: Path
+) -> None:
     folder.mkdir()
     try:
-        prepared = _prepare(session, name, folder)
+        prepared = _prepare(session, hashing, folder)
         for spec, served in builds(trials, session.plan.trials, session.config.build):
             _run_build(session, spec, served, prepared)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _prepare(session: Session, name: str | None, folder: Path) -> Prepared:
+def _prepare(session: Session, hashing: Hashing | None, folder: Path) -> Prepared:
     """Fingerprint for every setting of the plan, whatever of it is missing."""
-    corpus = session.corpus
-    settings = [p.point.setting for p in session.plan.trials if p.point.setting.family == name]
-    if name is None:
+    corpus, progress = session.corpus, session.progress
+    if hashing is None:
         return Prepared(encode_texts(corpus, folder), None)
-    size = TableSize(
-        max((s.num_tables for s in settings if s.num_tables), default=1),
-        max((s.hash_length for s in settings if s.hash_length), default=1),
-    )
-    with session.progress.stage(f"{name} fingerprints", len(corpus.ids)) as advance:
-        encoded = encode(family(name), corpus, folder, size, session.config.seed, advance)
-    _put_unusable(session, name, encoded)
-    nearest = code_nearest(encoded, corpus, session.truth.cutoff)
-    if not _referred(session, name, encoded):
-        for row in code_references(name, encoded, nearest, corpus, session.truth):
+    settings = [p.point.setting for p in session.plan.trials]
+    with progress.stage(f"{hashing.name} fingerprints", len(corpus.ids)) as advance:
+        encoded = encode(
+            hashing,
+            _inputs(session, hashing),
+            corpus,
+            folder,
+            largest_size([s for s in settings if hashing_of(s) == hashing]),
+            seed=session.config.seed,
+            dimension=session.plan.dimension,
+            progress=advance,
+        )
+    _put_unusable(session, hashing.name, encoded)
+    with progress.stage(f"{hashing.name} exact search", len(corpus.query_ids)) as advance:
+        nearest = exact_nearest(encoded, corpus, session.truth.cutoff, advance)
+    if not _referred(session, hashing, encoded):
+        for row in exact_references(encoded, nearest, corpus, session.truth):
             _put_reference(session, row)
-    return Prepared(encoded, kth_by_code(nearest, encoded))
+    return Prepared(encoded, kth_of(nearest, encoded))
+
+
+def _inputs(session: Session, hashing: Hashing) -> Inputs:
+    if family(hashing.family).source == "text":
+        return Inputs(session.corpus.texts, session.corpus.query_texts)
+    assert session.vectors is not None  # read before anything is built
+    return session.vectors
 
 
 def _run_build(
@@ -172,11 +207,11 @@ def _run_build(
             _finish(session, failed_trial(planned, error))
 
 
-def _referred(session: Session, name: str, encoded: Encoded) -> bool:
-    """Whether an earlier run stored the family's references; the last of them tells."""
+def _referred(session: Session, hashing: Hashing, encoded: Encoded) -> bool:
+    """Whether an earlier run stored the references of this hashing; the last of them tells."""
     fingerprints = encoded.documents.fingerprints
     signed = fingerprints is not None and fingerprints.signatures is not None
-    last = signature_name(name) if signed else code_name(name)
+    last = exact_name(hashing, "signature" if signed else ranked_by(encoded))
     return last in (session.store.meta("references") or {})
 
 
@@ -253,6 +288,6 @@ def _put_reference(session: Session, row: ReferenceRow) -> None:
     session.store.put_meta("references", {**rows, row.name: kept})
 
 
-def _put_unusable(session: Session, family_name: str, encoded: Encoded) -> None:
+def _put_unusable(session: Session, name: str, encoded: Encoded) -> None:
     rows = session.store.meta("unusable") or {}
-    session.store.put_meta("unusable", {**rows, family_name: encoded.unusable})
+    session.store.put_meta("unusable", {**rows, name: encoded.unusable})

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 
 from harness.config import StudyConfig
+from harness.tuning.hashing import Hashing, size_problems
 from harness.tuning.trial import Setting
+from indexers.errors import SettingError
 from indexers.registry import backend, family
-from indexers.types import IndexSpec, SearchParams
+from indexers.types import Family, IndexSpec, SearchParams, Sweep
 
 NESTED = "lsh"
 """The kind whose one build serves every smaller setting."""
-SWEPT = ("lsh", "multihash")
+TABLED = ("lsh", "multihash")
+"""Kinds with num_tables and hash_length."""
+SWEPT = (*TABLED, "tokens")
 TEXT = "bm25"
 
 
@@ -29,7 +34,7 @@ class Space:
     """What a study measures.
 
     Attributes:
-        points: grouped by family, backend and kind.
+        points: grouped by hashing, backend and kind.
         impossible: (reason, how many settings), the settings that do not exist.
     """
 
@@ -37,22 +42,47 @@ class Space:
     impossible: tuple[tuple[str, int], ...]
 
 
-def space(config: StudyConfig) -> Space:
-    """Every point of the study in the order in which it is measured."""
+def space(config: StudyConfig, dimension: int | None = None) -> Space:
+    """Every point of the study in the order in which it is measured.
+
+    Args:
+        config: the study.
+        dimension: D of the vectors; None where no family hashes any.
+
+    Raises:
+        SettingError: a family cannot serve a size that was asked for.
+    """
     points: list[Point] = []
     refused: dict[str, list[str]] = {}
-    for point in _all(config):
+    problems: dict[str, None] = {}
+    for point in _all(config, dimension):
         setting = point.setting
-        reason = _impossible(setting, config.cutoff)
+        problems |= dict.fromkeys(size_problems(setting, config.seed, dimension))
+        reason = None if problems else _impossible(setting, config.cutoff)
         if reason is None:
             points.append(point)
         else:
             place = f"{setting.family} as {setting.kind} on {setting.backend}"
             refused.setdefault(place, []).append(reason)
-    impossible = (
+    if problems:
+        raise SettingError(*problems)
+    impossible = [
         (f"{place}, such as: {reasons[0]}", len(reasons)) for place, reasons in refused.items()
+    ]
+    return Space(tuple(points), (*impossible, *_absent(config)))
+
+
+def sweep_of(config: StudyConfig, family_name: str, dimension: int | None) -> Sweep:
+    """The table sizes that this family is swept over: as asked for, else its defaults."""
+    made = family(family_name)
+    default = made.sweep(dimension)
+    if not made.max_num_tables:
+        return default
+    return replace(
+        default,
+        num_tables=config.given("num_tables", family_name) or default.num_tables,
+        hash_lengths=config.given("hash_length", family_name) or default.hash_lengths,
     )
-    return Space(tuple(points), tuple(impossible))
 
 
 def spec_of(setting: Setting) -> IndexSpec:
@@ -77,33 +107,76 @@ def params_of(setting: Setting, k: int) -> SearchParams:
     )
 
 
-def _all(config: StudyConfig) -> Iterator[Point]:
+def _all(config: StudyConfig, dimension: int | None) -> Iterator[Point]:
     for family_name in config.family:
-        for backend_name in config.backend:
-            for kind in backend(backend_name).kinds:
-                if kind != TEXT:
-                    yield from _of_kind(config, family_name, backend_name, kind)
+        made, sweep = family(family_name), sweep_of(config, family_name, dimension)
+        for hashing in _hashings(config, made, sweep):
+            for backend_name in config.backend:
+                for kind in backend(backend_name).kinds:
+                    if kind in made.kinds:
+                        yield from _of_kind(config, hashing, sweep, backend_name, kind)
     for backend_name in config.backend:
         if TEXT in backend(backend_name).kinds:
             yield Point(Setting(None, backend_name, TEXT), baseline=True)
 
 
+def _hashings(config: StudyConfig, made: Family, sweep: Sweep) -> Iterator[Hashing]:
+    """One for each fingerprint of a document that the study needs."""
+    reads = made.reads
+    widths: Sequence[int | None] = config.given("bits", made.name) or (sweep.bits,)
+    tables: Sequence[int | None] = (None,) if made.nested else sweep.num_tables or (None,)
+    sizes: Sequence[int | None] = config.given("shingle_size", made.name) or (3,)
+    windows: Sequence[int | None] = config.given("window", made.name) or (5,)
+    for bits, num_tables, size, window in product(
+        widths if sweep.bits else (None,),
+        tables,
+        sizes if "shingle_size" in reads else (None,),
+        windows if "window" in reads else (None,),
+    ):
+        yield Hashing(
+            made.name,
+            bits,
+            num_tables,
+            size,
+            config.unit if "unit" in reads else None,
+            config.weighting if "weighting" in reads else None,
+            window,
+        )
+
+
 def _of_kind(
-    config: StudyConfig, family_name: str, backend_name: str, kind: str
+    config: StudyConfig, hashing: Hashing, sweep: Sweep, backend_name: str, kind: str
 ) -> Iterator[Point]:
-    bits = family(family_name).default_bits
-
-    def setting(tables: int | None, length: int | None, rerank: str = "code") -> Setting:
-        return Setting(family_name, backend_name, kind, tables, length, bits, rerank, 3)
-
-    if kind not in SWEPT:
-        yield Point(setting(None, None), baseline=True)
+    reranks = _reranks(config, family(hashing.family))
+    if kind not in TABLED:
+        for rerank in reranks[:1]:
+            setting = hashing.setting(backend_name, kind, hashing.num_tables, None, rerank)
+            yield Point(setting, baseline=kind not in SWEPT)
         return
-    for rerank in config.rerank:
-        for tables in config.sizes("num_tables", family_name):
-            for length in config.sizes("hash_length", family_name):
-                yield Point(setting(tables, length, rerank), baseline=False)
+    counts = sweep.num_tables if hashing.num_tables is None else (hashing.num_tables,)
+    for rerank, tables, length in product(reranks, counts, sweep.hash_lengths):
+        setting = hashing.setting(backend_name, kind, tables, length, rerank)
+        yield Point(setting, baseline=False)
+
+
+def _reranks(config: StudyConfig, made: Family) -> tuple[str, ...]:
+    """As asked for where the family has a code; else by its own similarity."""
+    return config.rerank if "code" in made.reranks else made.reranks[:1]
 
 
 def _impossible(setting: Setting, k: int) -> str | None:
     return backend(setting.backend).impossible(spec_of(setting), params_of(setting, k))
+
+
+def _absent(config: StudyConfig) -> Iterator[tuple[str, int]]:
+    """Families that a backend of the study has no kind for."""
+    for family_name in config.family:
+        needed = family(family_name).kinds
+        for backend_name in config.backend:
+            held = [kind for kind in backend(backend_name).kinds if kind != TEXT]
+            if not set(needed) & set(held):
+                yield (
+                    f"{family_name} on {backend_name}, such as: {family_name} is searched as "
+                    f"{', '.join(needed)}, and {backend_name} has {', '.join(held)}",
+                    1,
+                )

@@ -34,11 +34,13 @@ from harness.tuning.plan import (
 )
 from harness.tuning.store import Store, open_study
 from harness.tuning.summary import objective_of
+from harness.tuning.vectors import find_neighbours, read_vectors, vectors_id
 from indexers.errors import SettingError
 from loadtest.recorder import needed, tells
 
 if TYPE_CHECKING:
     from harness.collection.types import Corpus
+    from harness.tuning.encode import Inputs
 
 WORK = ".harness-work"
 """Folder for temporary files within that of the study."""
@@ -61,7 +63,8 @@ def tune(config: StudyConfig, *, command: str, fresh: bool = False, progress: Pr
         StudyError: the study's folder is in use or damaged.
     """
     identity = source.identify(config.corpus, config.fields, seed=config.seed)
-    plan = make_plan(config, identity.name, identity.content)
+    vectors = vectors_id(config, identity.content)
+    plan = make_plan(config, identity.name, identity.content, vectors)
     if not plan.trials:
         reasons = "; ".join(reason for reason, _ in plan.impossible)
         raise SettingError(f"no setting of this study exists: {reasons}")
@@ -90,6 +93,7 @@ def _measure(
     carried = carried_measures(corpus.judgments, config.relevant_from)
     objective_of(config.objective, config.cutoff, carried)
     connected = connect(config, plan, missing)
+    vectors = read_vectors(config, corpus, progress)
     if fresh:
         store.clear()
         for name in ("runs", "truth"):
@@ -102,7 +106,7 @@ def _measure(
     _put_facts(store, config, corpus, connected)
     store.put_meta("carried", carried)
     with _work_folder(plan.folder / WORK) as work:
-        _run(config, plan, missing, store, corpus, connected, work, progress)
+        _run(config, plan, missing, store, corpus, vectors, connected, work, progress)
 
 
 @contextmanager
@@ -122,12 +126,12 @@ def _run(
     missing: Sequence[Planned],
     store: Store,
     corpus: Corpus,
+    vectors: Inputs | None,
     connected: dict[str, Connected],
     work: Path,
     progress: Progress,
 ) -> None:
     # these compile or load kernels: a study that only picks again does without
-    from harness.collection import truth
     from harness.report.trec import write_judgments, write_neighbours
     from harness.tuning.builds import TemporaryIndexes
     from harness.tuning.references import truth_of
@@ -135,8 +139,7 @@ def _run(
     from indexers.store import save_ids
     from loadtest.runner import LoadRunner
 
-    with progress.stage("exact neighbours", len(corpus.ids)) as advance:
-        neighbours = truth.neighbours(corpus, k=config.cutoff, progress=advance)
+    neighbours = find_neighbours(config, corpus, vectors, progress)
     folder = plan.folder / "truth"
     path = folder / "neighbours.qrels.gz"
     cut = write_neighbours(path, corpus.query_ids, corpus.ids, corpus.query_self, neighbours)
@@ -166,6 +169,7 @@ def _run(
                 k=config.cutoff + bool((corpus.query_self >= 0).any()),
                 ids=ids,
                 work=work,
+                vectors=vectors,
             )
             relevance = session.truth.relevance
             store.put_meta("relevant_from", relevance and relevance.relevant_from)

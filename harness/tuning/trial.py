@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from indexers.types import Unit, Weighting
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -13,12 +15,13 @@ class Setting:
     Attributes:
         family: None for `bm25`.
         backend: name of the backend.
-        kind: `lsh`, `flat`, `multihash` or `bm25`.
-        num_tables: None where the kind has none.
+        kind: `lsh`, `flat`, `multihash`, `tokens` or `bm25`.
+        num_tables: None where the kind has none, unless the code depends on it (lshash).
         hash_length: None where the kind has none.
-        bits: width of the re-ranking code; None for `bm25`.
-        rerank: `code`; None for `bm25`.
-        shingle_size: characters a shingle; None for `bm25`.
+        bits: width of the re-ranking code; None where there is none.
+        rerank: `code`, `signature`, or a similarity; None for `bm25`.
+        shingle_size, unit, weighting: of the text's features; None where vectors are hashed.
+        window: of Winnowing; else None.
     """
 
     family: str | None
@@ -29,6 +32,9 @@ class Setting:
     bits: int | None = None
     rerank: str | None = None
     shingle_size: int | None = None
+    unit: Unit | None = None
+    weighting: Weighting | None = None
+    window: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ import numpy as np
 import orjson
 
 from indexers.backends._engine_errors import Refused, reason
-from indexers.backends._engine_fields import code_words, token_lists
+from indexers.backends._engine_layout import fitting, tails
 from indexers.errors import BackendError
-from indexers.types import I64, Documents, Fingerprints, IndexSpec, Progress, Status
+from indexers.types import I64, Documents, IndexSpec, Progress, Status
 
 # The engine makes _id: it then need not look for an older document of that id, which is faster,
 # and our ids are not bound to its 512 bytes.
@@ -42,16 +42,11 @@ def indexed_rows(spec: IndexSpec, documents: Documents) -> I64:
     """Ordinals of the documents that an index holds: all texts, or all OK fingerprints.
 
     Raises:
-        BackendError: the fingerprints are missing, or of another width than the index.
+        BackendError: the fingerprints are missing, or not such as the index is made of.
     """
     if spec.kind == "bm25":
         return np.arange(len(documents.ids), dtype=np.int64)
-    fingerprints = documents.fingerprints
-    if fingerprints is None or fingerprints.bits != spec.bits:
-        found = "none" if fingerprints is None else f"{fingerprints.bits} bits"
-        raise BackendError(
-            f"{spec.kind} of {spec.bits} bits needs such fingerprints: {found} given"
-        )
+    fingerprints = fitting(spec, documents.fingerprints, "the documents")
     return np.flatnonzero(fingerprints.status == Status.OK).astype(np.int64)
 
 
@@ -65,12 +60,12 @@ def blocks(spec: IndexSpec, documents: Documents, rows: I64) -> Iterator[Lines]:
         part = rows[start : start + BLOCK]
         ids = [documents.ids[row] for row in part.tolist()]
         if spec.kind == "bm25":
-            tails = [b',"text":%b}\n' % _json(documents.texts[row]) for row in part.tolist()]
+            ends = [b',"text":%b}\n' % _json(documents.texts[row]) for row in part.tolist()]
         else:
             assert documents.fingerprints is not None
-            tails = _tails(spec, documents.fingerprints.take(part))
+            ends = tails(spec, documents.fingerprints.take(part))
         heads = (_head(name) for name in ids)
-        yield Lines(ids, [head + tail for head, tail in zip(heads, tails, strict=True)])
+        yield Lines(ids, [head + end for head, end in zip(heads, ends, strict=True)])
 
 
 def _json(text: str) -> bytes:
@@ -91,24 +86,6 @@ def _head(name: str) -> bytes:
             f"{LONGEST_ID_BYTES}, shorten it"
         )
     return ACTION + b'{"id":' + quoted
-
-
-def _tails(spec: IndexSpec, fingerprints: Fingerprints) -> list[bytes]:
-    """The rest of each document's line, after the id."""
-    words = code_words(fingerprints.codes)
-    form = b"".join(b',"c%d":%%d' % i for i in range(words.shape[1]))
-    codes = [form % tuple(row) for row in words.tolist()]
-    keys = fingerprints.keys[: spec.num_tables]
-    columns = []
-    for length in spec.hash_lengths:
-        name = np.frombuffer(b',"h%d":' % length, dtype=np.uint8)
-        columns.append(np.tile(name, (len(codes), 1)))
-        columns.append(token_lists(keys, fingerprints.atom, length))
-    if not columns:
-        return [code + b"}\n" for code in codes]
-    matrix = np.concatenate(columns, axis=1)
-    width, flat = matrix.shape[1], matrix.tobytes()
-    return [b"%b%b}\n" % (code, flat[i * width : (i + 1) * width]) for i, code in enumerate(codes)]
 
 
 class Bulk:

@@ -2,22 +2,25 @@
 
 Every hash length has a keyword field `h<length>` with one token `t:hex` per table, so that fewer
 tables are fewer tokens in the query, and one index serves a whole grid. The re-ranking code is in
-signed 64-bit fields `c0`, `c1`, …, big-endian, the last padded with zero bits. `id` is the
-document's id; `text` is for BM25.
+the binary field `c`, one doc value for all its bytes: at 2,048 bits a script reads it five times
+as fast as a field of doc values a 64-bit word, at 128 bits as fast. `id` is the document's id;
+`text` is for BM25. What families without a code have is told in `_engine_sets`, `_engine_strings`
+and `_engine_vectors`.
 """
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import Any
 
 import numpy as np
 
 from indexers.atoms import prefix_values
-from indexers.types import I64, U8, U32, Atom, IndexSpec
+from indexers.types import I64, U8, U32, Atom, Fingerprints, IndexSpec
 
 HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 TOKENS = {"type": "keyword", "norms": False, "doc_values": False, "index_options": "docs"}
-WORD = {"type": "long", "index": False, "doc_values": True}
+CODE = {"type": "binary", "doc_values": True}
 ID = {"type": "keyword", "index": False, "doc_values": True}
 
 SETTINGS = {
@@ -33,20 +36,6 @@ SETTINGS = {
     # the analyzer's view of one query text, see _engine_text
     "analyze.max_token_count": 1_000_000,
 }
-
-
-def word_count(bits: int) -> int:
-    """How many 64-bit words hold a code."""
-    return -(-bits // 64)
-
-
-def code_words(codes: U8) -> I64:
-    """Codes as signed words: uint8 (n, bytes) to int64 (n, words)."""
-    n, width = codes.shape
-    words = word_count(8 * width)
-    padded = np.zeros((n, 8 * words), dtype=np.uint8)
-    padded[:, :width] = codes
-    return padded.view(">u8").astype(np.uint64).view(np.int64).reshape(n, words)
 
 
 def digits(atom: Atom, hash_length: int) -> int:
@@ -90,29 +79,44 @@ def _template(num_tables: int, width: int) -> tuple[U8, I64]:
     return np.frombuffer(closed, dtype=np.uint8), np.array(places, dtype=np.int64)
 
 
+def code_properties(spec: IndexSpec) -> dict[str, Any]:
+    """Mapping of the fields of a family with a code."""
+    return {"c": CODE} | {f"h{length}": TOKENS for length in spec.hash_lengths}
+
+
+def code_tails(spec: IndexSpec, fingerprints: Fingerprints) -> list[bytes]:
+    """The rest of each document's line, after the id."""
+    codes = [b',"c":"%b"' % b64encode(code.tobytes()) for code in fingerprints.codes]
+    keys = fingerprints.keys[: spec.num_tables]
+    columns = []
+    for length in spec.hash_lengths:
+        name = np.frombuffer(b',"h%d":' % length, dtype=np.uint8)
+        columns.append(np.tile(name, (len(codes), 1)))
+        columns.append(token_lists(keys, fingerprints.atom, length))
+    if not columns:
+        return [code + b"}\n" for code in codes]
+    matrix = np.concatenate(columns, axis=1)
+    width, flat = matrix.shape[1], matrix.tobytes()
+    return [b"%b%b}\n" % (code, flat[i * width : (i + 1) * width]) for i, code in enumerate(codes)]
+
+
 def index_body(
-    spec: IndexSpec, owner: str, created: str, source: dict[str, object]
+    properties: dict[str, Any], owner: str, created: str, source: dict[str, object]
 ) -> dict[str, Any]:
     """Settings and mapping of a temporary index.
 
     Args:
-        spec: what is built.
+        properties: mapping of its fields, `id` apart.
         owner: tag by which the index is known as ours.
         created: time, for people who find the index.
         source: the engine's way not to store documents: answers are told by `id` alone.
     """
-    properties: dict[str, Any] = {"id": ID}
-    if spec.kind == "bm25":
-        properties["text"] = {"type": "text", "analyzer": "standard"}
-    else:
-        properties |= {f"c{i}": WORD for i in range(word_count(spec.bits or 0))}
-        properties |= {f"h{length}": TOKENS for length in spec.hash_lengths}
     return {
         "settings": {"index": SETTINGS},
         "mappings": {
             "_meta": {"harness": {"owner": owner, "created": created}},
             "_source": source,
             "dynamic": "strict",
-            "properties": properties,
+            "properties": {"id": ID} | properties,
         },
     }

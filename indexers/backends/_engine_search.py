@@ -8,14 +8,18 @@ from typing import Any
 import numpy as np
 import orjson
 
+from indexers.backends import _engine_sets, _engine_strings, _engine_vectors
 from indexers.backends._engine_errors import reason, refusal, squash
+from indexers.backends._engine_layout import fitting, ranked_by
 from indexers.backends._engine_queries import SEARCH_PATH, flat_bodies, lsh_bodies
-from indexers.backends._engine_text import text_bodies
+from indexers.backends._engine_text import live_clause_limit, text_bodies
 from indexers.errors import BackendError, IndexMissing, SettingError
 from indexers.types import (
+    Fingerprints,
     Hits,
     HttpRequest,
     IndexHandle,
+    IndexSpec,
     Queries,
     SearchParams,
     Status,
@@ -36,6 +40,7 @@ class EngineSearcher:
         ids: of the documents, by ordinal.
         transport: sends the requests.
         close: lets go of the transport.
+        read_score: the similarity that an engine's score tells.
     """
 
     def __init__(
@@ -45,12 +50,14 @@ class EngineSearcher:
         ids: Sequence[str],
         transport: Transport,
         close: Callable[[], None],
+        read_score: Callable[[float], float] = float,
     ) -> None:
         path = SEARCH_PATH.format(index=index)
         self._requests = [None if b is None else HttpRequest("POST", path, b) for b in bodies]
         self._ordinals = {name: ordinal for ordinal, name in enumerate(ids)}
         self._transport = transport
         self._close = close
+        self._read_score = read_score
         self._index = index
 
     def request(self, query: int) -> HttpRequest:
@@ -85,7 +92,7 @@ class EngineSearcher:
             scores.setdefault(ordinal, score)
         return Hits(
             np.fromiter(scores, np.int32, len(scores)),
-            np.fromiter(scores.values(), np.float64, len(scores)),
+            np.fromiter(map(self._read_score, scores.values()), np.float64, len(scores)),
             len(sorts) - len(scores),
         )
 
@@ -129,23 +136,40 @@ def bodies(
         SettingError: more is asked for than the index holds.
         BackendError: the queries' fingerprints do not fit the index.
     """
-    spec, fingerprints = handle.spec, queries.fingerprints
+    spec = handle.spec
     if spec.kind == "bm25":
         return text_bodies(handle.location, params.k, queries.texts, transport)
-    if fingerprints is None:
-        raise BackendError(f"{spec.kind} searches fingerprints: the queries have none")
-    if fingerprints.bits != spec.bits:
-        raise BackendError(
-            f"the queries have codes of {fingerprints.bits} bits and the index of {spec.bits}: "
-            "fingerprint both with the same settings"
-        )
-    if spec.kind == "flat":
-        made = flat_bodies(fingerprints, params.k)
-    else:
+    fingerprints = fitting(spec, queries.fingerprints, "the queries")
+    rows = np.flatnonzero(fingerprints.status == Status.OK).astype(np.int64)
+    if spec.kind == "lsh":
         check_tables(handle, params, len(fingerprints.keys))
-        made = lsh_bodies(fingerprints, params)
-    ok = (fingerprints.status == Status.OK).tolist()
-    return [body if fine else None for body, fine in zip(made, ok, strict=True)]
+    asked = iter(_bodies(spec, params, fingerprints.take(rows), transport))
+    ok = set(rows.tolist())
+    return [next(asked) if row in ok else None for row in range(len(fingerprints))]
+
+
+def _bodies(
+    spec: IndexSpec, params: SearchParams, fingerprints: Fingerprints, transport: Transport
+) -> list[bytes]:
+    """One body a query; all of them are OK."""
+    by, tokens = ranked_by(spec), spec.kind == "tokens"
+    if by == "jaccard":
+        assert fingerprints.hashes is not None
+        clauses = live_clause_limit(transport) if tokens else 0
+        return _engine_sets.bodies(fingerprints.hashes, params.k, tokens=tokens, clauses=clauses)
+    if by == "levenshtein":
+        return _engine_strings.bodies(fingerprints, params.k, tokens=tokens)
+    if by == "cosine":
+        assert fingerprints.vectors is not None
+        return _engine_vectors.bodies(fingerprints.vectors, params.k)
+    if spec.kind == "flat":
+        return flat_bodies(fingerprints.codes, params.k)
+    return lsh_bodies(fingerprints, params)
+
+
+def score_reader(spec: IndexSpec) -> Callable[[float], float]:
+    """What turns an engine's score into the similarity."""
+    return _engine_vectors.cosine if ranked_by(spec) == "cosine" else float
 
 
 def check_tables(handle: IndexHandle, params: SearchParams, query_tables: int) -> None:

@@ -24,11 +24,20 @@ def text_bodies(
     index: str, k: int, texts: Sequence[str], transport: Transport
 ) -> list[bytes | None]:
     """One body a query; None for blank texts."""
-    limit = clause_limit(ask(transport, "GET", LIMIT_PATH, b""))
+    limit = live_clause_limit(transport)
     return [
         text_body(cut(index, text, limit, transport), k) if text.strip() else None
         for text in map(valid, texts)
     ]
+
+
+def live_clause_limit(transport: Transport) -> int:
+    """The clauses that the server allows in a query now.
+
+    Raises:
+        BackendError: it does not tell.
+    """
+    return clause_limit(ask(transport, "GET", LIMIT_PATH, b""))
 
 
 def clause_limit(settings: dict[str, Any]) -> int:

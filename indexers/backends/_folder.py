@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from indexers.backends._fits import needed_forms
 from indexers.errors import BackendError, SettingError
 from indexers.types import (
     BackendConfig,
@@ -28,18 +29,26 @@ from indexers.types import (
 
 
 def fingerprints_of(what: Documents | Queries, spec: IndexSpec) -> Fingerprints:
-    """The fingerprints, which every index in process needs.
+    """The fingerprints, which every index in process needs, in the forms that its kind needs.
 
     Raises:
-        BackendError: there are none, or their code has another width than the index.
+        BackendError: there are none, they lack a form, or their code has another width than
+            the index.
     """
     found = what.fingerprints
     if found is None:
         raise BackendError(f"backend {spec.backend!r} searches fingerprints: none were given")
-    if spec.bits != found.bits:
+    if spec.bits is not None and spec.bits != found.bits:
         raise BackendError(
             f"backend {spec.backend!r}: the index has codes of {spec.bits} bits and the "
             f"fingerprints {found.bits}: fingerprint both with the same settings"
+        )
+    missing = [form for form in needed_forms(spec) if form not in found.forms]
+    if missing:
+        raise BackendError(
+            f"backend {spec.backend!r}: kind {spec.kind!r} needs fingerprints with "
+            f"{' and '.join(missing)}, and these have {', '.join(found.forms) or 'none'}: "
+            f"fingerprint with family {spec.family}"
         )
     return found
 

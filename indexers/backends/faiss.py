@@ -1,4 +1,4 @@
-"""FAISS in process: exhaustive Hamming search, and multi-index hashing with hash maps.
+"""FAISS in process: exhaustive search of codes or vectors, and multi-index hashing with hash maps.
 
 `multihash` is Norouzi, Punjani and Fleet, "Fast search in Hamming space with multi-index
 hashing" (CVPR 2012), without flipped bits: map t holds bits t · hash_length and following of the
@@ -13,9 +13,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from indexers import registry
+from indexers.backends._cosine import check_dimensions, cosines
+from indexers.backends._fits import misfit
 from indexers.backends._folder import InProcess, fingerprints_of, map_array, write_index
 from indexers.errors import BackendError, MissingPackage, SettingError
 from indexers.types import (
+    F32,
+    U8,
     BackendInfo,
     Documents,
     Fingerprints,
@@ -31,6 +35,8 @@ from indexers.types import (
 )
 
 FILE = "index.faiss"
+SPARE = 16
+"""Vectors asked for beyond the k: float32 sums may put near-equal ones in another order."""
 
 
 def _faiss() -> Any:
@@ -43,24 +49,16 @@ def _faiss() -> Any:
     return faiss
 
 
-class FaissSearcher:
-    """An index read from its file, with the queries' codes."""
+class CodeSearcher:
+    """A binary index read from its file, with the queries' codes."""
 
     def __init__(self, handle: IndexHandle, params: SearchParams, queries: Queries) -> None:
-        faiss = _faiss()
         fingerprints = fingerprints_of(queries, handle.spec)
-        self._status = fingerprints.status
+        self._status = np.asarray(fingerprints.status)
         self._codes = np.ascontiguousarray(fingerprints.codes)
         self._bits, self._k = fingerprints.bits, params.k
         self._ordinals = map_array(handle, "ordinals")
-        path = Path(handle.location) / FILE
-        # maps what this version of the library can map of the kind, reads the rest
-        flags = getattr(faiss, "IO_FLAG_MMAP_IFC", 0)
-        try:
-            self._index = faiss.read_index_binary(str(path), flags)
-        except RuntimeError as error:
-            problem = f"index file {path} cannot be opened: {_first_line(error)}; build it again"
-            raise BackendError(problem) from error
+        self._index = _read(_faiss().read_index_binary, handle)
 
     def search(self, query: int) -> Hits:
         """Answers to the query of this row.
@@ -80,8 +78,61 @@ class FaissSearcher:
         self._index = None
 
 
+class VectorSearcher:
+    """An index of vectors read from its file; cosines of what it finds are taken in float64."""
+
+    def __init__(self, handle: IndexHandle, params: SearchParams, queries: Queries) -> None:
+        fingerprints = fingerprints_of(queries, handle.spec)
+        assert fingerprints.vectors is not None  # looked at above
+        self._status = np.asarray(fingerprints.status)
+        self._queries = np.ascontiguousarray(fingerprints.vectors)
+        self._k = params.k
+        self._ordinals = map_array(handle, "ordinals")
+        faiss = _faiss()
+        index = self._index = _read(faiss.read_index, handle)
+        check_dimensions(index.d, self._queries.shape[1])
+        self._vectors = np.zeros((0, index.d), np.float32)
+        if index.ntotal:  # a view of what the index holds
+            held = faiss.rev_swig_ptr(index.get_xb(), index.ntotal * index.d)
+            self._vectors = held.reshape(index.ntotal, index.d)
+
+    def search(self, query: int) -> Hits:
+        """Answers to the query of this row.
+
+        At the boundary of the k-th cosine, which of the tied documents is given is FAISS' own.
+        """
+        if self._status[query] != Status.OK:
+            return Hits(np.empty(0, np.int32), np.empty(0))
+        wanted = self._queries[query]
+        _, positions = self._index.search(wanted[None], self._k + SPARE)
+        positions = positions[0][positions[0] >= 0]  # FAISS pads with -1
+        ordinals = self._ordinals[positions]
+        scores = cosines(self._vectors[positions], wanted)
+        best = np.lexsort((ordinals, -scores))[: self._k]
+        return Hits(ordinals[best], scores[best])
+
+    def close(self) -> None:
+        """Let go of the index."""
+        del self._vectors
+        self._index = None
+
+
+def _read(read: Any, handle: IndexHandle) -> Any:
+    """The index in its file, mapped where this version of the library can map the kind.
+
+    Raises:
+        BackendError: the file is gone or damaged.
+    """
+    path = Path(handle.location) / FILE
+    try:
+        return read(str(path), getattr(_faiss(), "IO_FLAG_MMAP_IFC", 0))
+    except RuntimeError as error:
+        problem = f"index file {path} cannot be opened: {_first_line(error)}; build it again"
+        raise BackendError(problem) from error
+
+
 class Faiss(InProcess):
-    """Binary indexes of FAISS."""
+    """Binary indexes and flat indexes of vectors."""
 
     name: ClassVar[str] = "faiss"
     kinds: ClassVar[tuple[str, ...]] = ("flat", "multihash")
@@ -89,12 +140,15 @@ class Faiss(InProcess):
     @classmethod
     def impossible(cls, spec: IndexSpec, params: SearchParams) -> str | None:
         """Why this combination does not exist, or None."""
-        if spec.kind not in cls.kinds:
-            return f"faiss has no kind {spec.kind!r}: choose from {', '.join(cls.kinds)}"
-        if spec.bits is None:
-            return f"{spec.kind} needs bits"
-        if params.rerank != "code":
-            return f"faiss has no rerank {params.rerank!r}: choose code"
+        if problem := misfit(cls.name, cls.kinds, spec, params):
+            return problem
+        if params.rerank == "signature":
+            return "faiss has no rerank 'signature': choose code"
+        if params.rerank not in ("code", "cosine"):
+            return (
+                f"faiss compares codes or vectors, and {spec.family} has neither: "
+                "choose tables by tokens, or exact"
+            )
         return _multihash_problem(spec, params) if spec.kind == "multihash" else None
 
     def check(self) -> BackendInfo:
@@ -107,19 +161,20 @@ class Faiss(InProcess):
         """Add all documents that are OK, in the order of their ordinals."""
 
         def write(fingerprints: Fingerprints) -> None:
-            index = _empty_index(spec)
             rows = np.flatnonzero(fingerprints.status == Status.OK)
-            if len(rows):
-                index.add(np.ascontiguousarray(fingerprints.codes[rows]))
+            if fingerprints.vectors is not None and spec.bits is None:
+                _write_vectors(fingerprints.vectors[rows], folder)
+            else:
+                _write_codes(spec, fingerprints.codes[rows], folder)
             np.save(folder / "ordinals.npy", rows.astype(np.int32))
-            _faiss().write_index_binary(index, str(folder / FILE))
             progress(len(fingerprints))
 
         return write_index(spec, documents, folder, write)
 
     def searcher(self, handle: IndexHandle, params: SearchParams, queries: Queries) -> Searcher:
         """Map the files."""
-        return FaissSearcher(handle, params, queries)
+        searcher = VectorSearcher if handle.spec.bits is None else CodeSearcher
+        return searcher(handle, params, queries)
 
 
 def _multihash_problem(spec: IndexSpec, params: SearchParams) -> str | None:
@@ -138,7 +193,22 @@ def _multihash_problem(spec: IndexSpec, params: SearchParams) -> str | None:
     return None
 
 
-def _empty_index(spec: IndexSpec) -> Any:
+def _write_vectors(vectors: F32, folder: Path) -> None:
+    faiss = _faiss()
+    index = faiss.IndexFlatIP(vectors.shape[1])
+    if len(vectors):
+        index.add(np.ascontiguousarray(vectors))
+    faiss.write_index(index, str(folder / FILE))
+
+
+def _write_codes(spec: IndexSpec, codes: U8, folder: Path) -> None:
+    index = _empty_binary_index(spec)
+    if len(codes):
+        index.add(np.ascontiguousarray(codes))
+    _faiss().write_index_binary(index, str(folder / FILE))
+
+
+def _empty_binary_index(spec: IndexSpec) -> Any:
     faiss = _faiss()
     if spec.kind == "flat":
         return faiss.IndexBinaryFlat(spec.bits)

@@ -1,7 +1,7 @@
-"""OpenSearch 2.x and later: tables as tokens, re-ranking by a script, BM25.
+"""OpenSearch 2.x and later: tables and hashes as tokens, ranking by a script, BM25.
 
-The k-NN plugin is not needed. One temporary index serves every number of tables and hash length
-up to its sizes; see `_engine_fields` for how it stores them.
+The k-NN plugin is needed for families of vectors alone. One temporary index serves every number
+of tables and hash length up to its sizes; see `_engine_layout` for how it stores them.
 """
 
 from __future__ import annotations
@@ -25,8 +25,12 @@ from indexers.backends._engine_bulk import Bulk, blocks, indexed_rows
 from indexers.backends._engine_errors import refusal, squash
 from indexers.backends._engine_fields import index_body
 from indexers.backends._engine_http import HttpTransport, unavailable
-from indexers.backends._engine_search import EngineSearcher, bodies
+from indexers.backends._engine_layout import properties, ranked_by
+from indexers.backends._engine_queries import MAX_TERMS
+from indexers.backends._engine_search import EngineSearcher, bodies, score_reader
 from indexers.backends._engine_text import LIMIT_PATH, clause_limit
+from indexers.backends._engine_vectors import check_plugin
+from indexers.backends._fits import misfit
 from indexers.errors import BackendError, EngineUnavailable, MissingPackage, SettingError
 from indexers.types import (
     BackendConfig,
@@ -43,7 +47,6 @@ from indexers.types import (
 )
 
 MAX_ANSWERS = 10_000  # index.max_result_window
-MAX_TERMS = 65_536  # index.max_terms_count
 BULK_PATH = "_bulk?filter_path=items.*.status,items.*.error"
 WITHOUT_RECOVERY_SOURCE = (2, 15)
 """The version from which an index need not keep a second, hidden source."""
@@ -57,7 +60,7 @@ class OpenSearch:
     """
 
     name: ClassVar[str] = "opensearch"
-    kinds: ClassVar[tuple[str, ...]] = ("lsh", "flat", "bm25")
+    kinds: ClassVar[tuple[str, ...]] = ("lsh", "flat", "tokens", "bm25")
     remote: ClassVar[bool] = True
 
     def __init__(self, config: BackendConfig) -> None:
@@ -68,10 +71,10 @@ class OpenSearch:
     @classmethod
     def impossible(cls, spec: IndexSpec, params: SearchParams) -> str | None:
         """Why this combination does not exist, or None."""
-        if spec.kind not in cls.kinds:
-            return f"opensearch has no {spec.kind}: its kinds are {', '.join(cls.kinds)}"
-        if spec.kind != "bm25" and params.rerank != "code":
-            return f"rerank={params.rerank} exists in process only"
+        if spec.kind != "bm25" and (problem := misfit(cls.name, cls.kinds, spec, params)):
+            return problem
+        if params.rerank == "signature":
+            return "rerank=signature exists in process only"
         if params.k > MAX_ANSWERS:
             return f"{params.k} answers are more than the {MAX_ANSWERS} that an engine gives"
         if (params.num_tables or 0) > MAX_TERMS:
@@ -112,13 +115,16 @@ class OpenSearch:
         """Build a temporary index, merged to one segment; `folder` is not used.
 
         Raises:
-            BackendError: it could not be built; nothing of it stays.
+            BackendError: it could not be built, or the k-NN plugin is missing where vectors need
+                it; nothing of it stays.
         """
         del folder
         rows = indexed_rows(spec, documents)
+        if ranked_by(spec) == "cosine":
+            check_plugin(self._call, self._to.shown)
         source = self._no_source()
-        name = admin.new_name(self._config.owner)
-        body = index_body(spec, self._config.owner, f"{datetime.now(UTC):%FT%TZ}", source)
+        name, fields = admin.new_name(self._config.owner), properties(spec, documents)
+        body = index_body(fields, self._config.owner, f"{datetime.now(UTC):%FT%TZ}", source)
         started = time.perf_counter()
         try:
             # without waiting: what keeps its shard from starting is told by the next request
@@ -148,7 +154,7 @@ class OpenSearch:
 
         Raises:
             SettingError: more is asked for than the index holds.
-            BackendError: the server's limits could not be read (bm25).
+            BackendError: the server's limits could not be read (bm25, tokens).
         """
         if problem := self.impossible(handle.spec, params):
             raise SettingError(problem)
@@ -156,7 +162,9 @@ class OpenSearch:
         send = transport or own
         assert send
         made = bodies(handle, params, queries, send)
-        return EngineSearcher(handle.location, made, ids, send, own.close if own else lambda: None)
+        close = own.close if own else lambda: None
+        read = score_reader(handle.spec)
+        return EngineSearcher(handle.location, made, ids, send, close, read)
 
     def drop(self, handle: IndexHandle) -> None:
         """Remove the index; it is no error if it is gone already.

@@ -1,4 +1,4 @@
-"""LSH tables in process: sorted keys, mapped files, re-ranking on packed codes.
+"""Tables in process: sorted LSH keys re-ranked on packed codes, or postings of hashes.
 
 One build serves every `num_tables` up to the largest and every `hash_length`: fewer tables are
 the first ones, and a shorter key is a range of the sorted keys (multi-index hashing with sorted
@@ -18,12 +18,14 @@ from numpy.lib.format import open_memmap
 
 from indexers import registry
 from indexers.atoms import ATOMS_PER_WORD
+from indexers.backends._fits import misfit
 from indexers.backends._folder import (
     InProcess,
     fingerprints_of,
     map_array,
     write_index,
 )
+from indexers.backends._postings import SEARCHERS, write_postings
 from indexers.codes import code_words
 from indexers.errors import SettingError
 from indexers.types import (
@@ -124,28 +126,17 @@ def _rerank_values(handle: IndexHandle, queries: Fingerprints, by_bits: bool) ->
 
 
 class Tables(InProcess):
-    """LSH tables in process."""
+    """LSH tables and inverted indexes in process."""
 
     name: ClassVar[str] = "tables"
-    kinds: ClassVar[tuple[str, ...]] = ("lsh",)
+    kinds: ClassVar[tuple[str, ...]] = ("lsh", "tokens")
 
     @classmethod
     def impossible(cls, spec: IndexSpec, params: SearchParams) -> str | None:
         """Why this combination does not exist, or None."""
-        if spec.kind not in cls.kinds:
-            return f"tables has no kind {spec.kind!r}: choose from {', '.join(cls.kinds)}"
-        if not spec.num_tables or not spec.hash_lengths or spec.bits is None:
-            return "lsh needs num_tables, hash_length and bits"
-        if not 1 <= (params.num_tables or 0) <= spec.num_tables:
-            return f"num_tables {params.num_tables} is not within 1 to {spec.num_tables} as built"
-        if not 1 <= (params.hash_length or 0) <= max(spec.hash_lengths):
-            longest = max(spec.hash_lengths)
-            return f"hash_length {params.hash_length} is not within 1 to {longest} as built"
-        if params.rerank not in ("code", "signature"):
-            return f"tables has no rerank {params.rerank!r}: choose from code, signature"
-        if params.rerank == "signature" and _atom(spec) != "row":
-            return f"family {spec.family} has no signatures to re-rank by"
-        return None
+        if problem := misfit(cls.name, cls.kinds, spec, params):
+            return problem
+        return _lsh_problem(spec, params) if spec.kind == "lsh" else None
 
     def check(self) -> BackendInfo:
         """Its version is that of the compiler its kernels need."""
@@ -154,29 +145,47 @@ class Tables(InProcess):
     def build(
         self, spec: IndexSpec, documents: Documents, folder: Path, progress: Progress = no_progress
     ) -> IndexHandle:
-        """Sort every table; documents whose status is not OK are in none."""
+        """Sort every table, or list the documents of each hash; only those that are OK."""
 
         def write(fingerprints: Fingerprints) -> None:
-            _write_tables(spec, fingerprints, folder)
-            np.save(folder / "codes.npy", code_words(fingerprints.codes))
-            if fingerprints.signatures is not None:
-                np.save(folder / "signatures.npy", fingerprints.signatures)
+            if spec.kind == "tokens":
+                write_postings(folder, fingerprints)
+            else:
+                _write_tables(spec, fingerprints, folder)
+                np.save(folder / "codes.npy", code_words(fingerprints.codes))
+                if fingerprints.signatures is not None:
+                    np.save(folder / "signatures.npy", fingerprints.signatures)
             progress(len(fingerprints))
 
         return write_index(spec, documents, folder, write)
 
     def searcher(self, handle: IndexHandle, params: SearchParams, queries: Queries) -> Searcher:
         """Map the files."""
+        if handle.spec.kind == "tokens":
+            return SEARCHERS[params.rerank](handle, params, queries)
         return TablesSearcher(handle, params, queries)
 
     def size_bytes(self, handle: IndexHandle, params: SearchParams) -> int:
         """Bytes of the tables, keys and values that these parameters read."""
+        if handle.spec.kind == "tokens":
+            return handle.size_bytes
         atom = _atom(handle.spec)
         words, _ = key_shape(params.hash_length or 0, atom)
         entry_bytes = 4 * (words + 1)
         values = "codes" if params.rerank == "code" else "signatures"
         values_bytes = (Path(handle.location) / f"{values}.npy").stat().st_size
         return (params.num_tables or 0) * entry_bytes * handle.documents + values_bytes
+
+
+def _lsh_problem(spec: IndexSpec, params: SearchParams) -> str | None:
+    if not spec.num_tables or not spec.hash_lengths:
+        return "lsh needs num_tables and hash_length"
+    if not 1 <= (params.num_tables or 0) <= spec.num_tables:
+        return f"num_tables {params.num_tables} is not within 1 to {spec.num_tables} as built"
+    if not 1 <= (params.hash_length or 0) <= max(spec.hash_lengths):
+        longest = max(spec.hash_lengths)
+        return f"hash_length {params.hash_length} is not within 1 to {longest} as built"
+    return None
 
 
 def _atom(spec: IndexSpec) -> Atom:

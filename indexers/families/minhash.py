@@ -1,9 +1,10 @@
-"""MinHash (Broder 1997) of the set of character n-grams, with datasketch's values.
+"""MinHash (Broder 1997) of the set of n-grams of characters or words, with datasketch's values.
 
 A shingle's hash is the first 4 bytes of SHA-1 of its UTF-8, little-endian, then the finalizer
 of MurmurHash3; permutation p of it is a[p] * h + b[p] modulo 2^32, a odd: the scheme
 `affine32` of datasketch 2.0 at num_perm = 4,096. Row j of table t is permutation 64t + j; the
-code is the lowest bit of permutations 0 to bits - 1 (Li and König 2010, b = 1).
+code is the lowest bit of permutations 0 to bits - 1 (Li and König 2010, b = 1). A set has no
+weights: `weighting` is without effect.
 """
 
 from __future__ import annotations
@@ -17,8 +18,19 @@ import numpy as np
 from indexers import limits
 from indexers.kernels import minhash as kernel
 from indexers.kernels import threads
+from indexers.kernels.lanes import ROWS
 from indexers.text import Shingler
-from indexers.types import I64, U32, Atom, Fingerprints, Status, TableSize
+from indexers.types import (
+    I64,
+    U32,
+    Atom,
+    Fingerprints,
+    Form,
+    HashParams,
+    Source,
+    Sweep,
+    TableSize,
+)
 
 POOL = 4096
 """Permutations drawn for a seed; the values depend on it."""
@@ -54,35 +66,34 @@ class MinHasher:
 
     Args:
         size: the tables' sizes.
-        bits: width of the code.
-        seed: of the permutations.
-        shingle_size: code points a shingle.
-        signatures: whether fingerprints carry the rows whose lowest bits make the code.
+        params: how to hash.
     """
 
-    def __init__(
-        self, size: TableSize, *, bits: int, seed: int, shingle_size: int, signatures: bool
-    ) -> None:
-        self._size, self._bits, self._signatures = size, bits, signatures
-        self._shingler = Shingler(shingle_size)
-        needed, self._key_places = _needed_rows(size, bits)
-        a, b = permutations(seed)
-        self._a, self._b = a[needed], b[needed]
+    def __init__(self, size: TableSize, params: HashParams) -> None:
+        self._size, self._bits, self._signatures = size, params.bits, params.signatures
+        self._shingler = Shingler(params.shingle_size, params.unit)
+        needed, self._key_places = _needed_rows(size, params.bits)
+        a, b = permutations(params.seed)
+        padded = np.resize(needed, -(-len(needed) // ROWS) * ROWS)
+        self._a, self._b = a[padded], b[padded]
         self._hashes = np.empty(0, np.uint32)
 
-    def _learn(self) -> None:
+    def _extend(self) -> None:
         known = len(self._hashes)
         if known < self._shingler.size:
             new = shingle_hashes(self._shingler.shingles(known, self._shingler.size))
             self._hashes = np.concatenate((self._hashes, new))
 
-    def __call__(self, texts: Sequence[str]) -> Fingerprints:
-        """Fingerprints of raw texts; EMPTY where nothing is left after normalising."""
-        block = self._shingler.block(texts)
-        self._learn()
-        n, hashes = len(texts), self._hashes
+    def learn(self, items: Sequence[str]) -> None:
+        """Nothing to learn: a set has no weights."""
+
+    def __call__(self, items: Sequence[str]) -> Fingerprints:
+        """Fingerprints of raw texts; their status is that of `indexers.text.TokenBlock`."""
+        block = self._shingler.block(items)
+        self._extend()
+        n, hashes = len(items), self._hashes
         codes = np.zeros((n, self._bits // 8), np.uint8)
-        keys = np.zeros((self._size.num_tables, self._size.hash_length, n), np.uint32)
+        keys = np.empty((self._size.num_tables, self._size.hash_length, n), np.uint32)
         signatures = np.zeros((n, self._bits) if self._signatures else (0, 0), np.uint32)
 
         def hash_slice(lo: int, hi: int) -> None:
@@ -101,9 +112,9 @@ class MinHasher:
             )
 
         threads.over(n, hash_slice)
-        empty = np.diff(block.offsets) == 0
-        status = np.where(empty, Status.EMPTY, Status.OK).astype(np.uint8)
-        return Fingerprints(status, codes, keys, "row", signatures if self._signatures else None)
+        return Fingerprints(
+            block.status, codes, keys, "row", signatures if self._signatures else None
+        )
 
 
 class MinHash:
@@ -111,38 +122,40 @@ class MinHash:
 
     name: ClassVar[str] = "minhash"
     version: ClassVar[int] = 1
+    source: ClassVar[Source] = "text"
     atom: ClassVar[Atom] = "row"
-    default_bits: ClassVar[int] = 1024
-    default_num_tables: ClassVar[tuple[int, ...]] = (5, 10, 15, 20, 25, 30, 40, 50)
-    default_hash_lengths: ClassVar[tuple[int, ...]] = (1, 2, 3, 4, 6, 8)
+    forms: ClassVar[tuple[Form, ...]] = ("bits", "signature")
+    kinds: ClassVar[tuple[str, ...]] = ("lsh", "flat", "multihash")
+    reranks: ClassVar[tuple[str, ...]] = ("code", "signature")
+    reads: ClassVar[tuple[str, ...]] = ("shingle_size", "unit", "signatures")
+    nested: ClassVar[bool] = True
     max_num_tables: ClassVar[int] = POOL // TABLE_ROWS
     max_hash_length: ClassVar[int] = TABLE_ROWS
 
-    def hasher(
-        self,
-        size: TableSize,
-        *,
-        bits: int,
-        seed: int,
-        shingle_size: int = 3,
-        signatures: bool = False,
-    ) -> MinHasher:
-        """A hasher of codes and keys that depend on (seed, shingle_size) alone.
+    def sweep(self, dimension: int | None = None) -> Sweep:  # noqa: ARG002  # texts have none
+        """Default sizes."""
+        return Sweep(1024, (5, 10, 15, 20, 25, 30, 40, 50), (1, 2, 3, 4, 6, 8))
+
+    def check(self, size: TableSize, params: HashParams) -> None:
+        """Refuse sizes and parameters out of range: bits are whole 64-bit words up to 4,096.
+
+        Raises:
+            SettingError: one line for each value out of range.
+        """
+        limits.check(self, size, params, *limits.word_bits(self, params.bits))
+
+    def hasher(self, size: TableSize, params: HashParams) -> MinHasher:
+        """A hasher of codes and keys that depend on `params` alone, never on sizes.
 
         Args:
             size: num_tables 1 to 64, hash_length 1 to 64.
-            bits: a multiple of 64 up to 4,096.
-            seed: 0 to 2^32 - 1.
-            shingle_size: 1 to 7 code points.
-            signatures: also give the rows whose lowest bits make the code.
+            params: bits, seed, shingle_size, unit, signatures.
 
         Raises:
             SettingError: a value is out of range.
         """
-        limits.check(self, size, bits=bits, seed=seed, shingle_size=shingle_size)
-        return MinHasher(
-            size, bits=bits, seed=seed, shingle_size=shingle_size, signatures=signatures
-        )
+        self.check(size, params)
+        return MinHasher(size, params)
 
 
 FAMILY = MinHash()

@@ -1,8 +1,9 @@
-"""SimHash (Charikar 2002) of character n-grams weighted by term frequency.
+"""SimHash (Charikar 2002) of n-grams of characters or words, weighted by tf or tf-idf.
 
-Each shingle owns an endless stream of bits. A document's bit is 1 where more than half of its
-shingle occurrences have a 1, that is where the sum of +-1 over them is above 0. The code is
-the first `bits` bits; table t reads bits 32t to 32t + 31.
+Each shingle owns an endless stream of bits. A document's bit is 1 where the sum of +-weight over
+its shingle occurrences is above 0; a weight is 1, or the inverse document frequency of
+`indexers.weights`, a whole number of eighths, so that sums are exact. The code is the first
+`bits` bits; table t reads bits 32t to 32t + 31.
 
 The stream starts with the 16 bytes of BLAKE2b of the shingle's UTF-8, personalised `simhash`
 and keyed by the seed as 8 little-endian bytes, read as two big-endian words; later words are
@@ -22,7 +23,18 @@ from indexers.errors import SettingError
 from indexers.kernels import simhash as kernel
 from indexers.kernels import threads
 from indexers.text import Shingler
-from indexers.types import I64, U64, Atom, Fingerprints, Status, TableSize
+from indexers.types import (
+    I64,
+    U64,
+    Atom,
+    Fingerprints,
+    Form,
+    HashParams,
+    Source,
+    Sweep,
+    TableSize,
+)
+from indexers.weights import DocumentFrequencies
 
 TABLE_BITS = 32
 COMPAT_BITS = (64, 128)
@@ -41,23 +53,22 @@ class SimHasher:
 
     Args:
         size: the tables' sizes.
-        bits: width of the code.
-        seed: of the streams.
-        shingle_size: code points a shingle.
+        params: how to hash.
         compat: start each stream with the last `bits` bits of MD5, as `simhash` does.
     """
 
-    def __init__(
-        self, size: TableSize, *, bits: int, seed: int, shingle_size: int, compat: bool = False
-    ) -> None:
-        self._size, self._bits = size, bits
-        self._shingler = Shingler(shingle_size)
-        self._needed, self._key_places = _needed_bits(size, bits)
-        self._words = np.zeros((0, -(-len(self._needed) // 64)), np.uint64)
+    def __init__(self, size: TableSize, params: HashParams, *, compat: bool = False) -> None:
+        self._size, self._bits = size, params.bits
+        self._shingler = Shingler(params.shingle_size, params.unit)
+        self._frequencies = DocumentFrequencies() if params.weighting == "idf" else None
+        self._needed, self._key_places = _needed_bits(size, params.bits)
+        width = -(-len(self._needed) // 64)
+        self._width = 2 if width <= 2 else kernel.LANES * -(-width // kernel.LANES)
+        self._words = np.zeros((1, self._width), np.uint64)
         self._known = 0
         self._compat = compat
         self._base = hashlib.blake2b(
-            digest_size=16, key=seed.to_bytes(8, "little"), person=b"simhash"
+            digest_size=16, key=params.seed.to_bytes(8, "little"), person=b"simhash"
         )
 
     def _digest(self, shingle: bytes) -> bytes:
@@ -68,26 +79,35 @@ class SimHasher:
         base.update(shingle)
         return base.digest()
 
-    def _learn(self) -> None:
+    def _extend(self) -> None:
+        """Write the words of the shingles that are new; a row of zeros stays at the end."""
         start, stop = self._known, self._shingler.size
         if stop == start:
             return
         joined = b"".join(map(self._digest, self._shingler.shingles(start, stop)))
         digests = np.frombuffer(joined, ">u8").astype(np.uint64).reshape(-1, 2)
-        if stop > len(self._words):
-            words = np.zeros((max(stop, 2 * len(self._words)), self._words.shape[1]), np.uint64)
+        if stop >= len(self._words):
+            words = np.zeros((max(stop + 1, 2 * len(self._words)), self._width), np.uint64)
             words[:start] = self._words[:start]
             self._words = words
         kernel.stream_words(digests, self._needed, self._words[start:stop])
         self._known = stop
 
-    def __call__(self, texts: Sequence[str]) -> Fingerprints:
-        """Fingerprints of raw texts; EMPTY where nothing is left after normalising."""
-        block = self._shingler.block(texts)
-        self._learn()
-        n = len(texts)
+    def learn(self, items: Sequence[str]) -> None:
+        """Count the documents that hold each shingle, where weights need it."""
+        if self._frequencies is not None:
+            self._frequencies.learn(self._shingler.block(items), self._shingler.size)
+
+    def __call__(self, items: Sequence[str]) -> Fingerprints:
+        """Fingerprints of raw texts; their status is that of `indexers.text.TokenBlock`."""
+        block = self._shingler.block(items)
+        self._extend()
+        n = len(items)
+        weights = np.zeros(0, np.uint8)
+        if self._frequencies is not None:
+            weights = self._frequencies.weights(self._shingler.size)
         codes = np.zeros((n, self._bits // 8), np.uint8)
-        keys = np.zeros((self._size.num_tables, 1, n), np.uint32)
+        keys = np.empty((self._size.num_tables, 1, n), np.uint32)
         words: U64 = self._words
 
         def hash_slice(lo: int, hi: int) -> None:
@@ -97,6 +117,7 @@ class SimHasher:
                 lo,
                 hi,
                 words,
+                weights,
                 self._key_places,
                 self._size.hash_length,
                 codes,
@@ -104,9 +125,7 @@ class SimHasher:
             )
 
         threads.over(n, hash_slice)
-        empty = np.diff(block.offsets) == 0
-        status = np.where(empty, Status.EMPTY, Status.OK).astype(np.uint8)
-        return Fingerprints(status, codes, keys, "bit")
+        return Fingerprints(block.status, codes, keys, "bit")
 
 
 class SimHash:
@@ -114,43 +133,44 @@ class SimHash:
 
     name: ClassVar[str] = "simhash"
     version: ClassVar[int] = 1
+    source: ClassVar[Source] = "text"
     atom: ClassVar[Atom] = "bit"
-    default_bits: ClassVar[int] = 128
-    default_num_tables: ClassVar[tuple[int, ...]] = (5, 10, 15, 20, 25, 30, 40, 50)
-    default_hash_lengths: ClassVar[tuple[int, ...]] = (8, 12, 16, 20)
+    forms: ClassVar[tuple[Form, ...]] = ("bits",)
+    kinds: ClassVar[tuple[str, ...]] = ("lsh", "flat", "multihash")
+    reranks: ClassVar[tuple[str, ...]] = ("code",)
+    reads: ClassVar[tuple[str, ...]] = ("shingle_size", "unit", "weighting")
+    nested: ClassVar[bool] = True
     max_num_tables: ClassVar[int] = 64
     max_hash_length: ClassVar[int] = TABLE_BITS
 
-    def hasher(
-        self,
-        size: TableSize,
-        *,
-        bits: int,
-        seed: int,
-        shingle_size: int = 3,
-        signatures: bool = False,
-        compat: bool = False,
-    ) -> SimHasher:
-        """A hasher of codes and keys that depend on (seed, shingle_size) alone.
+    def sweep(self, dimension: int | None = None) -> Sweep:  # noqa: ARG002  # texts have none
+        """Default sizes."""
+        return Sweep(128, (5, 10, 15, 20, 25, 30, 40, 50), (8, 12, 16, 20))
+
+    def check(self, size: TableSize, params: HashParams) -> None:
+        """Refuse sizes and parameters out of range: bits are whole 64-bit words up to 4,096.
+
+        Raises:
+            SettingError: one line for each value out of range.
+        """
+        limits.check(self, size, params, *limits.word_bits(self, params.bits))
+
+    def hasher(self, size: TableSize, params: HashParams, *, compat: bool = False) -> SimHasher:
+        """A hasher of codes and keys that depend on `params` alone, never on sizes.
 
         Args:
             size: num_tables 1 to 64, hash_length 1 to 32.
-            bits: a multiple of 64 up to 4,096.
-            seed: 0 to 2^32 - 1; without effect under `compat`.
-            shingle_size: 1 to 7 code points.
-            signatures: must be False.
+            params: bits, seed (without effect under `compat`), shingle_size, unit, weighting.
             compat: codes of 64 or 128 bits equal to those of the `simhash` package
                 (`Simhash(counts, f=bits)` with its MD5 of the shingles' UTF-8).
 
         Raises:
             SettingError: a value is out of range.
         """
-        limits.check(self, size, bits=bits, seed=seed, shingle_size=shingle_size)
-        if signatures:
-            raise SettingError("simhash has no signatures: leave `signatures` False")
-        if compat and bits not in COMPAT_BITS:
-            raise SettingError(f"simhash: bits {bits} with `compat`: choose 64 or 128")
-        return SimHasher(size, bits=bits, seed=seed, shingle_size=shingle_size, compat=compat)
+        self.check(size, params)
+        if compat and params.bits not in COMPAT_BITS:
+            raise SettingError(f"simhash: bits {params.bits} with `compat`: choose 64 or 128")
+        return SimHasher(size, params, compat=compat)
 
 
 FAMILY = SimHash()

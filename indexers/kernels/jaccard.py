@@ -42,7 +42,9 @@ def distinct(offsets: I64, tokens: I32, vocabulary: int) -> tuple[I64, I32]:
 
 
 @njit(cache=True, nogil=True)
-def index_block(offsets: I64, tokens: I32, slots: I32, counts: I64) -> tuple[U64, I64, I32]:
+def index_block(
+    offsets: I64, tokens: I32, slots: I32, counts: I64, words: int
+) -> tuple[U64, I64, I32]:
     """Make a block of documents searchable by token.
 
     Args:
@@ -51,13 +53,14 @@ def index_block(offsets: I64, tokens: I32, slots: I32, counts: I64) -> tuple[U64
             are in no query and left out.
         slots: int32 (query vocabulary,), the bit of a frequent token, or -1.
         counts: int64 (query vocabulary,), in how many documents of the block a token is.
+        words: how many 64-bit words hold the slots.
 
     Returns:
-        uint64 (n, FREQUENT / 64) bits; int64 (query vocabulary + 1,) offsets of the postings of
+        uint64 (n, words) bits; int64 (query vocabulary + 1,) offsets of the postings of
         the other tokens; int32 postings, rising within a token.
     """
     n = len(offsets) - 1
-    bits = np.zeros((n, FREQUENT // 64), np.uint64)
+    bits = np.zeros((n, words), np.uint64)
     starts = np.zeros(len(slots) + 1, np.int64)
     for token in range(len(slots)):
         starts[token + 1] = starts[token] + (counts[token] if slots[token] < 0 else 0)
@@ -78,7 +81,7 @@ def index_block(offsets: I64, tokens: I32, slots: I32, counts: I64) -> tuple[U64
 
 
 @njit(cache=True, nogil=True)
-def _intersections(
+def intersections(
     tokens: I32, slots: I32, bits: U64, starts: I64, postings: I32, common: I32
 ) -> None:
     """How many of one query's tokens each document of the block has, into `common`."""
@@ -147,7 +150,7 @@ def score_block(
         if size == 0:
             continue
         before = total
-        _intersections(mine, slots, bits, starts, postings, common)
+        intersections(mine, slots, bits, starts, postings, common)
         bound = max(minimum, best[query, k - 1]) if k > 0 else minimum
         for document in range(n):
             shared = int(common[document])

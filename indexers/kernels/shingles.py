@@ -85,7 +85,7 @@ def _key(units: U32, at: int, count: int, size: int) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def _slot(keys: U64, ids: I32, key: np.uint64) -> np.uint64:
+def find_slot(keys: U64, ids: I32, key: np.uint64) -> np.uint64:
     """Where the key is in the table, or the free slot where it belongs."""
     mask = np.uint64(len(ids) - 1)
     slot = (key ^ key >> _32) * _GAMMA >> _32 & mask
@@ -134,7 +134,7 @@ def find(
                 key = _key(units, at, count, size)
             else:  # drop the first code point, take in the next
                 key = (key << _21 | np.uint64(units[at + size - 1])) & whole
-            found = ids[_slot(keys, ids, key)]
+            found = ids[find_slot(keys, ids, key)]
             tokens[offsets[i] + j] = found
             missed += found < 0
         misses[i] = missed
@@ -151,8 +151,8 @@ def learn(
     ids: I32,
     offsets: I64,
     tokens: I32,
-    grams: U32,
-    gram_lengths: U8,
+    letters: U32,
+    bounds: I64,
     known: int,
 ) -> tuple[int, int]:
     """Give ids to unknown shingles by first appearance, until the table is half full.
@@ -167,8 +167,9 @@ def learn(
         ids: the table, changed in place.
         offsets: as in `find`.
         tokens: from `find`, completed in place.
-        grams: uint32 (slots / 2, size), receives the code points of each new id.
-        gram_lengths: uint8 (slots / 2,), receives their number.
+        letters: uint32, receives the code points of new shingles one after the other; has room
+            for `size` of each id.
+        bounds: int64 (slots / 2 + 1,); id i's are letters[bounds[i]] to letters[bounds[i + 1]].
         known: ids given so far.
 
     Returns:
@@ -182,16 +183,17 @@ def learn(
                 continue
             at = starts[i] + token - offsets[i]
             key = _key(units, at, count, size)
-            slot = _slot(keys, ids, key)
+            slot = find_slot(keys, ids, key)
             if ids[slot] < 0:
-                if known == len(grams):
+                if known + 1 == len(bounds):
                     return position, known
                 keys[slot] = key
                 ids[slot] = known
-                gram_lengths[known] = count
+                end = bounds[known]
                 for j in range(count):
-                    grams[known, j] = units[at + j]
+                    letters[end + j] = units[at + j]
                 known += 1
+                bounds[known] = end + count
             tokens[token] = ids[slot]
     return len(todo), known
 
@@ -201,6 +203,6 @@ def rehash(old_keys: U64, old_ids: I32, keys: U64, ids: I32) -> None:
     """Move every entry of the old table to the new, empty one."""
     for old in range(len(old_ids)):
         if old_ids[old] >= 0:
-            slot = _slot(keys, ids, old_keys[old])
+            slot = find_slot(keys, ids, old_keys[old])
             keys[slot] = old_keys[old]
             ids[slot] = old_ids[old]

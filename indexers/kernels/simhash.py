@@ -5,7 +5,20 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from indexers.kernels.lanes import (
+    CARRY,
+    PLANES,
+    add_eight_by_2,
+    add_eight_by_8,
+    ripple_by_2,
+    ripple_by_8,
+)
 from indexers.types import I64, U8, U32, U64
+
+LANES = 8
+"""Words of a shingle that are added at once; 2 where there are no more."""
+_TILE = 16  # documents whose keys are written together: a cache line of each table
+_ROWS = PLANES + 48  # counters of 48 bits
 
 _27, _30, _31 = np.uint64(27), np.uint64(30), np.uint64(31)
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
@@ -14,7 +27,8 @@ _0, _1, _63, _64 = np.uint64(0), np.uint64(1), np.uint64(63), np.uint64(64)
 
 
 @njit(cache=True, nogil=True)
-def _mix(state: np.uint64) -> np.uint64:
+def mix(state: np.uint64) -> np.uint64:
+    """The finalizer of splitmix64 (Steele, Lea, Flood 2014)."""
     state = (state ^ state >> _30) * _MIX_1
     state = (state ^ state >> _27) * _MIX_2
     return state ^ state >> _31
@@ -30,7 +44,7 @@ def stream_words(digests: U64, needed: I64, out: U64) -> None:
     Args:
         digests: uint64 (shingles, 2).
         needed: int64 (bits,), places in the stream, ascending; from the most significant bit.
-        out: uint64 (shingles, ceil(bits / 64)), zeroed.
+        out: uint64 (shingles, at least ceil(bits / 64)), zeroed.
     """
     for shingle in range(len(digests)):
         block = -1
@@ -40,60 +54,97 @@ def stream_words(digests: U64, needed: I64, out: U64) -> None:
                 block = int(needed[i] >> 6)
                 word = digests[shingle, block & 1]
                 if block > 1:
-                    state = _mix(digests[shingle, 0] + np.uint64(block) * _GAMMA)
-                    word = _mix(state ^ digests[shingle, 1])
+                    state = mix(digests[shingle, 0] + np.uint64(block) * _GAMMA)
+                    word = mix(state ^ digests[shingle, 1])
             bit = word >> (_63 - np.uint64(needed[i] & 63)) & _1
             out[shingle, i >> 6] |= bit << (_63 - np.uint64(i & 63))
 
 
 @njit(cache=True, nogil=True)
-def _add(a: np.uint64, b: np.uint64, c: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Sum and carry of three bits, in each of 64 places."""
-    half = a ^ b
-    return half ^ c, a & b | half & c
-
-
-@njit(cache=True, nogil=True)
-def _count(planes: U64, plane: int, carry: np.uint64) -> None:
-    """Add 2^plane to the counters of the places that are set."""
-    while carry:
-        carried = planes[plane] & carry
-        planes[plane] ^= carry
-        carry = carried
-        plane += 1
-
-
-@njit(cache=True, nogil=True)
-def _majority(tokens: U32, words: U64, column: int, planes: U64) -> np.uint64:
-    """Bits of one word that are set in more than half of the tokens.
-
-    64 counters at once, bit p of each in planes[p]; carry-save adders take 8 tokens a pass
-    (Harley-Seal, in Warren, Hacker's Delight, 5-1).
-    """
-    planes[:] = _0
-    ones, twos, fours = _0, _0, _0
-    whole = len(tokens) & ~7
-    for i in range(0, whole, 8):
-        ones, twos_a = _add(ones, words[tokens[i], column], words[tokens[i + 1], column])
-        ones, twos_b = _add(ones, words[tokens[i + 2], column], words[tokens[i + 3], column])
-        twos, fours_a = _add(twos, twos_a, twos_b)
-        ones, twos_a = _add(ones, words[tokens[i + 4], column], words[tokens[i + 5], column])
-        ones, twos_b = _add(ones, words[tokens[i + 6], column], words[tokens[i + 7], column])
-        twos, fours_b = _add(twos, twos_a, twos_b)
-        fours, carry = _add(fours, fours_a, fours_b)
-        _count(planes, 3, carry)
-    planes[0], planes[1], planes[2] = ones, twos, fours
-    for i in range(whole, len(tokens)):
-        _count(planes, 0, words[tokens[i], column])
-    half = len(tokens) >> 1
-    more, equal = _0, ~_0
-    for plane in range(len(planes) - 1, -1, -1):
-        if half >> plane & 1:
-            equal &= planes[plane]
+def _add(words: U64, tokens: U32, column: int, plane: int, lanes: int, state: U64) -> None:
+    """Add 2^plane for every token to the counters of the places that its words set."""
+    state[: 3 * lanes] = _0
+    for at in range(0, len(tokens), 8):
+        row = PLANES + plane + 3
+        if lanes == 2:
+            add_eight_by_2(words, tokens, at, column, state)
+            while ripple_by_2(state, CARRY, row):
+                row += 1
         else:
-            more |= equal & planes[plane]
-            equal &= ~planes[plane]
-    return more
+            add_eight_by_8(words, tokens, at, column, state)
+            while ripple_by_8(state, CARRY, row):
+                row += 1
+    for source in range(3):
+        row = PLANES + plane + source
+        if lanes == 2:
+            while ripple_by_2(state, source, row):
+                row += 1
+        else:
+            while ripple_by_8(state, source, row):
+                row += 1
+
+
+@njit(cache=True, nogil=True)
+def _above(state: U64, total: int, planes: int, lanes: int, bits: U64) -> None:
+    """Write the places whose counter is above half of the total, word by word."""
+    half = total >> 1
+    for lane in range(lanes):
+        more, equal = _0, ~_0
+        for plane in range(planes - 1, -1, -1):
+            counted = state[(PLANES + plane) * lanes + lane]
+            if half >> plane & 1:
+                equal &= counted
+            else:
+                more |= equal & counted
+                equal &= ~counted
+        bits[lane] = more
+
+
+@njit(cache=True, nogil=True)
+def _by_plane(tokens: U32, weights: U8, filler: int, lists: U32, sizes: I64) -> int:
+    """Sort tokens by the bits of their weights; gives the sum of the weights.
+
+    Args:
+        tokens: uint32, of one document.
+        weights: uint8 (shingles,), or (0,) where all weigh 1.
+        filler: a token whose words are 0, to fill lists up to a multiple of 8.
+        lists: uint32 (8, len(tokens) + 8 at least); list p receives the tokens whose weight
+            has bit p.
+        sizes: int64 (8,), receives their lengths.
+    """
+    sizes[:] = 0
+    total = len(tokens)
+    if len(weights) == 0:
+        lists[0, : len(tokens)] = tokens
+        sizes[0] = len(tokens)
+    else:
+        total = 0
+        for token in tokens:
+            weight = int(weights[token])
+            total += weight
+            for plane in range(8):
+                lists[plane, sizes[plane]] = token
+                sizes[plane] += weight >> plane & 1
+    for plane in range(8):
+        while sizes[plane] & 7:
+            lists[plane, sizes[plane]] = filler
+            sizes[plane] += 1
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _write_keys(
+    bits: U64, first: int, stop: int, key_places: I64, hash_length: int, keys: U32
+) -> None:
+    """Keys of documents first to stop, whose bits are the first rows of `bits`."""
+    for table in range(len(key_places)):
+        word, shift = key_places[table] >> 6, np.uint64(key_places[table] & 63)
+        for i in range(first, stop):
+            value = bits[i - first, word] << shift
+            if shift:
+                value |= bits[i - first, word + 1] >> (_64 - shift)
+            top = value >> np.uint64(64 - hash_length) << np.uint64(32 - hash_length)
+            keys[table, 0, i] = np.uint32(top)
 
 
 @njit(cache=True, nogil=True)
@@ -103,38 +154,55 @@ def hash_documents(
     lo: int,
     hi: int,
     words: U64,
+    weights: U8,
     key_places: I64,
     hash_length: int,
     codes: U8,
     keys: U32,
 ) -> None:
-    """Codes and table keys of documents lo to hi; documents without tokens are passed over.
+    """Codes and table keys of documents lo to hi; those without tokens get zeros.
 
     Args:
         tokens: uint32, shingle ids.
         offsets: int64 (n + 1,).
         lo: first document.
         hi: one past the last.
-        words: uint64 (shingles, w), from `stream_words`; the code's bits come first.
+        words: uint64 (more than shingles, 2 or a multiple of LANES), from `stream_words`; the
+            code's bits come first, and the last row is 0.
+        weights: uint8 (shingles,), or (0,) where all weigh 1.
         key_places: int64 (num_tables,), place among the needed bits of each key's first bit.
         hash_length: bits of a key, at most 32.
         codes: uint8 (n, bits / 8), written.
         keys: uint32 (num_tables, 1, n), written.
     """
     width = words.shape[1]
-    bits = np.zeros(width + 1, np.uint64)  # one more, so that a key may straddle the last word
-    planes = np.empty(40, np.uint64)
+    lanes = min(width, LANES)
+    longest = 0
     for i in range(lo, hi):
-        if offsets[i] == offsets[i + 1]:
-            continue
-        for word in range(width):
-            bits[word] = _majority(tokens[offsets[i] : offsets[i + 1]], words, word, planes)
-        for byte in range(codes.shape[1]):
-            codes[i, byte] = bits[byte >> 3] >> np.uint64(56 - 8 * (byte & 7)) & np.uint64(255)
-        for table in range(len(key_places)):
-            word, shift = key_places[table] >> 6, np.uint64(key_places[table] & 63)
-            value = bits[word] << shift
-            if shift:
-                value |= bits[word + 1] >> (_64 - shift)
-            top = value >> np.uint64(64 - hash_length) << np.uint64(32 - hash_length)
-            keys[table, 0, i] = np.uint32(top)
+        longest = max(longest, offsets[i + 1] - offsets[i])
+    lists, sizes = np.empty((8, longest + 8), np.uint32), np.empty(8, np.int64)
+    state = np.empty(_ROWS * lanes, np.uint64)
+    # one word more, so that a key may straddle the last
+    bits = np.zeros((_TILE, width + 1), np.uint64)
+    for first in range(lo, hi, _TILE):
+        stop = min(first + _TILE, hi)
+        for i in range(first, stop):
+            mine = bits[i - first]
+            total = _by_plane(
+                tokens[offsets[i] : offsets[i + 1]], weights, len(words) - 1, lists, sizes
+            )
+            planes = 0
+            while total >> planes:
+                planes += 1
+            # a ripple may look one row further, and adders leave up to three rows of zeros
+            used = lanes * min(PLANES + planes + 4, _ROWS)
+            for column in range(0, width, lanes):
+                state[:used] = _0
+                for plane in range(8):
+                    if sizes[plane]:
+                        _add(words, lists[plane, : sizes[plane]], column, plane, lanes, state)
+                _above(state, total, planes, lanes, mine[column : column + lanes])
+            for byte in range(codes.shape[1]):
+                shift = np.uint64(56 - 8 * (byte & 7))
+                codes[i, byte] = mine[byte >> 3] >> shift & np.uint64(255)
+        _write_keys(bits, first, stop, key_places, hash_length, keys)

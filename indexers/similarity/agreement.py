@@ -5,10 +5,15 @@ Broder, "On the resemblance and containment of documents", 1997.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import numpy as np
 
+from indexers.similarity import _codes
+from indexers.similarity._checks import check, masked
 from indexers.similarity._counting import nearest_by_distance
-from indexers.types import I32, U8, U32, Nearest
+from indexers.types import F64, I32, U8, U32, Fingerprints, Form, Nearest
 
 
 def nearest(
@@ -44,3 +49,37 @@ def nearest(
         counted.kth / rows,
         counted.valid,
     )
+
+
+class Agreement:
+    """The similarity of signatures, 0 … 1."""
+
+    name: ClassVar[str] = "agreement"
+    forms: ClassVar[tuple[Form, ...]] = ("signature",)
+    least: ClassVar[Mapping[Form, float]] = {"signature": 0.0}
+
+    def matrix(self, queries: Fingerprints, documents: Fingerprints, form: Form) -> F64:
+        """Shares of equal rows.
+
+        Args:
+            queries: m fingerprints.
+            documents: n fingerprints.
+            form: `signature`.
+
+        Returns:
+            float64 (m, n), 1 for equal ones; NaN where either is not OK.
+
+        Raises:
+            SettingError: the form is not compared, or its widths differ.
+        """
+        check(self, queries, documents, form)
+        if not len(queries) or not len(documents):
+            return np.empty((len(queries), len(documents)))
+        assert queries.signatures is not None
+        assert documents.signatures is not None
+        shares = _codes.agreements(queries.signatures.shape[1])
+        matrix = _codes.by_differing_rows(queries.signatures, documents.signatures, shares)
+        return masked(matrix, queries, documents)
+
+
+SIMILARITY = Agreement()

@@ -1,12 +1,19 @@
-"""Hamming similarity of codes: bits − number of differing bits."""
+"""Hamming similarity of codes: 1 / (1 + d), d the number of differing bits (Hamming 1950).
+
+Searches count bits − d, which ranks the same.
+"""
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 import numpy as np
 
 from indexers.codes import code_words
+from indexers.similarity import _codes
+from indexers.similarity._checks import check, masked
 from indexers.similarity._counting import nearest_by_distance
-from indexers.types import F64, I32, U8, Nearest
+from indexers.types import F64, I32, U8, Fingerprints, Form, Nearest
 
 BLOCK = 1024
 """Queries whose answers' codes are compared at a time."""
@@ -55,3 +62,34 @@ def scores(codes: U8, query_codes: U8, answers: I32) -> F64:
         distances = np.bitwise_count(differing).sum(axis=1, dtype=np.int64)
         result[rows, columns] = 8 * codes.shape[1] - distances
     return result
+
+
+class Hamming:
+    """The similarity of codes, above 0, at most 1."""
+
+    name: ClassVar[str] = "hamming"
+    forms: ClassVar[tuple[Form, ...]] = ("bits",)
+
+    def matrix(self, queries: Fingerprints, documents: Fingerprints, form: Form) -> F64:
+        """A function of whole numbers, so that equal distances are equal values.
+
+        Args:
+            queries: m fingerprints.
+            documents: n fingerprints.
+            form: `bits`.
+
+        Returns:
+            float64 (m, n), 1 for equal ones; NaN where either is not OK.
+
+        Raises:
+            SettingError: the form is not compared, or its widths differ.
+        """
+        check(self, queries, documents, form)
+        if not len(queries) or not len(documents):
+            return np.empty((len(queries), len(documents)))
+        table = _codes.inverse_distances(queries.bits)
+        matrix = _codes.by_differing_bits(queries.codes, documents.codes, table)
+        return masked(matrix, queries, documents)
+
+
+SIMILARITY = Hamming()

@@ -1,176 +1,70 @@
-"""Exact Jaccard similarity of sets of distinct shingles: |A ∩ B| / |A ∪ B|.
+"""Jaccard similarity: |A ∩ B| / |A ∪ B|, 0 … 1 (Jaccard 1912).
 
-Sets of the shingles of normalised text (Broder, "On the resemblance and containment of
-documents", 1997). Documents pass in blocks, so that memory does not grow with the corpus; the
-result depends on nothing but the texts. Equal fractions give equal float64 quotients, so that
-ties are ties.
+Of sequences as sets of their distinct hashes; of signatures as the share of equal rows, which
+estimates it (Broder, "On the resemblance and containment of documents", 1997); of codes as sets
+of the places of their ones. Two empty sets have no similarity: NaN.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
-from indexers.errors import SettingError
-from indexers.text import Shingler
-from indexers.types import F64, I32, I64, Bool, Nearest, Progress, no_progress
+from indexers.similarity import _codes
+from indexers.similarity._checks import check, masked
+from indexers.similarity._sets import jaccard_matrix
+from indexers.similarity._texts import nearest, pairs_above
+from indexers.types import F64, U8, Fingerprints, Form
 
-BLOCK = 16_384
-"""Documents a block: its bits and counts stay in a core's cache."""
-CHUNK = 64
-"""Queries a piece of work."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """Candidates over all blocks: int32 (m,) queries and ordinals, float64 (m,) similarities."""
-
-    queries: I32
-    ordinals: I32
-    similarity: F64
+__all__ = ["SIMILARITY", "Jaccard", "nearest", "pairs_above"]
 
 
-def nearest(
-    documents: Sequence[str],
-    queries: Sequence[str],
-    *,
-    k: int,
-    exclude: I32,
-    shingle_size: int = 3,
-    progress: Progress = no_progress,
-) -> Nearest:
-    """The k nearest documents of each query with all that tie with the k-th.
+class Jaccard:
+    """The similarity of sets."""
 
-    A document without shingles is no one's neighbour; a query without is not valid. Documents
-    without any common shingle (similarity 0) are never listed.
+    name: ClassVar[str] = "jaccard"
+    forms: ClassVar[tuple[Form, ...]] = ("sequence", "signature", "bits")
+    least: ClassVar[Mapping[Form, float]] = {"sequence": 0.0, "signature": 0.0, "bits": 0.0}
 
-    Args:
-        documents: raw texts by ordinal.
-        queries: raw texts.
-        k: at least 1.
-        exclude: int32 (queries,), ordinal of the document that is the query itself, or -1.
-        shingle_size: characters a shingle.
-        progress: told of documents done.
+    def matrix(self, queries: Fingerprints, documents: Fingerprints, form: Form) -> F64:
+        """Quotients of whole numbers, so that equal fractions are equal values.
 
-    Raises:
-        SettingError: the shingle size is out of range.
-    """
-    best = np.zeros((len(queries), k))
-    search = _Search(queries, exclude, shingle_size, minimum=0.0, best=best)
-    found = search.run(documents, progress)
-    held = search.nonempty - search.excluded
-    last = np.clip(np.minimum(held, k) - 1, 0, None)
-    kth = best[np.arange(len(queries)), last]
-    keep = found.similarity >= kth[found.queries]
-    return _listed(found, keep, kth, search.valid)
+        Args:
+            queries: m fingerprints.
+            documents: n fingerprints.
+            form: `sequence`, `signature` or `bits`.
 
+        Returns:
+            float64 (m, n), 0 … 1; NaN where either is not OK or both are empty.
 
-def pairs_above(
-    documents: Sequence[str],
-    queries: Sequence[str],
-    *,
-    minimum: float,
-    exclude: I32,
-    shingle_size: int = 3,
-    progress: Progress = no_progress,
-) -> Nearest:
-    """All documents of similarity `minimum` (above 0, at most 1) or more, of each query.
-
-    The arguments are those of `nearest`; `kth` of the result is `minimum` for each query.
-
-    Raises:
-        SettingError: the shingle size or the minimum is out of range.
-    """
-    if not 0 < minimum <= 1:
-        raise SettingError(f"minimum similarity {minimum}: choose above 0, at most 1")
-    best = np.empty((len(queries), 0))
-    search = _Search(queries, exclude, shingle_size, minimum=minimum, best=best)
-    found = search.run(documents, progress)
-    kth = np.full(len(queries), minimum)
-    return _listed(found, np.ones(len(found.queries), np.bool_), kth, search.valid)
+        Raises:
+            SettingError: the form is not compared, or its widths differ.
+        """
+        check(self, queries, documents, form)
+        if not len(queries) or not len(documents):
+            return np.empty((len(queries), len(documents)))
+        if form == "signature":
+            assert queries.signatures is not None
+            assert documents.signatures is not None
+            shares = _codes.agreements(queries.signatures.shape[1])
+            matrix = _codes.by_differing_rows(queries.signatures, documents.signatures, shares)
+        elif form == "bits":
+            matrix = _of_bits(queries.codes, documents.codes)
+        else:
+            assert queries.hashes is not None
+            assert documents.hashes is not None
+            matrix = jaccard_matrix(queries.hashes, documents.hashes, multiset=False)
+        return masked(matrix, queries, documents)
 
 
-def _listed(found: _Found, keep: Bool, kth: F64, valid: Bool) -> Nearest:
-    queries, ordinals = found.queries[keep], found.ordinals[keep]
-    similarity = found.similarity[keep]
-    order = np.lexsort((ordinals, -similarity, queries))
-    indptr = np.zeros(len(kth) + 1, np.int64)
-    np.cumsum(np.bincount(queries, minlength=len(kth)), out=indptr[1:])
-    return Nearest(indptr, ordinals[order], similarity[order], kth, valid)
+def _of_bits(codes: U8, document_codes: U8) -> F64:
+    common = _codes.common_bits(codes, document_codes)
+    union = _codes.set_bits(codes)[:, None] + _codes.set_bits(document_codes) - common
+    result = np.full(common.shape, np.nan)
+    np.divide(common, union, out=result, where=union > 0)
+    return result
 
 
-class _Search:
-    """Prepared queries, and the vocabulary that they share with the documents."""
-
-    def __init__(
-        self, queries: Sequence[str], exclude: I32, shingle_size: int, minimum: float, best: F64
-    ) -> None:
-        self._shingler = Shingler(shingle_size)
-        # queries come first: a token is in a query exactly if it is below `_known`
-        self._offsets, self._tokens = self._sets(queries)
-        self._known = self._shingler.size
-        self._exclude = np.ascontiguousarray(exclude, np.int32)
-        self._minimum, self._best = minimum, best
-        self.valid = np.diff(self._offsets) > 0
-        self.nonempty = 0
-        self.excluded = np.zeros(len(queries), np.int64)
-
-    def _sets(self, texts: Sequence[str]) -> tuple[I64, I32]:
-        from indexers.kernels.jaccard import distinct
-
-        block = self._shingler.block(texts)
-        offsets, tokens = distinct(block.offsets, block.tokens, self._shingler.size)
-        return offsets, tokens
-
-    def run(self, documents: Sequence[str], progress: Progress) -> _Found:
-        """Pass over all documents, block by block."""
-        parts: list[_Found] = []
-        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
-            for first in range(0, len(documents), BLOCK):
-                texts = documents[first : first + BLOCK]
-                parts += self._block(texts, first, threads)
-                progress(len(texts))
-        return _Found(
-            np.concatenate([np.empty(0, np.int32), *(p.queries for p in parts)]),
-            np.concatenate([np.empty(0, np.int32), *(p.ordinals for p in parts)]),
-            np.concatenate([np.empty(0), *(p.similarity for p in parts)]),
-        )
-
-    def _block(self, texts: Sequence[str], first: int, threads: ThreadPoolExecutor) -> list[_Found]:
-        from indexers.kernels.jaccard import FREQUENT, index_block, score_block
-
-        offsets, tokens = self._sets(texts)
-        sizes = np.diff(offsets)
-        self._count(sizes, first)
-        counts = np.bincount(tokens[tokens < self._known], minlength=self._known)
-        slots = np.full(self._known, -1, np.int32)
-        frequent = np.argsort(-counts, kind="stable")[:FREQUENT]
-        slots[frequent] = np.arange(len(frequent))
-        block = (slots, *index_block(offsets, tokens, slots, counts), sizes, first)
-
-        def score(lo: int) -> _Found:
-            hi = min(lo + CHUNK, len(self.valid))
-            found, ordinals, similarity = score_block(
-                self._offsets,
-                self._tokens,
-                lo,
-                hi,
-                self._exclude,
-                *block,
-                self._minimum,
-                self._best,
-            )
-            queries = np.repeat(np.arange(lo, hi, dtype=np.int32), found)
-            return _Found(queries, ordinals, similarity)
-
-        return list(threads.map(score, range(0, len(self.valid), CHUNK)))
-
-    def _count(self, sizes: I64, first: int) -> None:
-        self.nonempty += int(np.count_nonzero(sizes))
-        inside = self._exclude - first
-        here = (inside >= 0) & (inside < len(sizes))
-        self.excluded[here] += sizes[inside[here]] > 0
+SIMILARITY = Jaccard()

@@ -1,18 +1,27 @@
-"""What every backend keeps to, for each of its kinds."""
+"""What every backend keeps to, for each kind and family that it says it can search.
+
+The cells are found, not listed: every backend, kind and family that is not `impossible`.
+Answers are expected by definition: sets, a table of edit distances, float64 cosines.
+"""
 
 from __future__ import annotations
 
 import pickle
 import re
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pytest
 
+from harness.bench import matrix
 from indexers import registry
+from indexers.errors import SettingError
 from indexers.types import (
     BackendConfig,
     Documents,
+    HashParams,
     IndexSpec,
     Queries,
     SearchParams,
@@ -20,222 +29,375 @@ from indexers.types import (
     TableSize,
 )
 
-BITS = 64
-TABLES, LENGTHS = 6, (4, 7)
-OWNER = "conformance-test"
-CASES = [(name, kind) for name in registry.backend_names() for kind in registry.backend(name).kinds]
-CODE_CASES = [case for case in CASES if case[1] != "bm25"]
-# which of the documents at the boundary distance FAISS gives is its own
+TABLES, LENGTHS = 4, (4, 7)
+DIMENSION = 144
+TEXT_BITS, VECTOR_BITS = 64, 72  # the second is no whole number of 64-bit words
+DOCUMENTS, QUERIES = 120, 16
+OWNER, OTHER_OWNER = "conformance-test", "conformance-test-other"
+# which of the documents at the boundary FAISS gives is its own
 BOUNDARY_IS_OWN = ("faiss",)
 
 
+def bits_of(family):
+    if "bits" not in family.forms:
+        return None
+    bits = TEXT_BITS if family.source == "text" else VECTOR_BITS
+    try:
+        family.check(TableSize(TABLES, max(LENGTHS)), hash_params(family, bits))
+    except SettingError:  # it has widths of its own
+        return family.sweep(DIMENSION).bits
+    return bits
+
+
+def hash_params(family, bits):
+    return HashParams(
+        bits=bits or 0,
+        seed=123,
+        signatures="signature" in family.forms,
+        dimension=DIMENSION if family.source == "vector" else None,
+    )
+
+
+def spec_of(backend, kind, family_name):
+    """The largest index of the kind."""
+    if family_name is None:
+        return IndexSpec(backend, kind)
+    bits = bits_of(registry.family(family_name))
+    lengths = {"lsh": LENGTHS, "multihash": LENGTHS[-1:]}.get(kind, ())
+    return IndexSpec(backend, kind, family_name, TABLES if lengths else None, lengths, bits)
+
+
+def params_of(spec):
+    """Every way to search it that its backend says exists, the default first."""
+    reranks = registry.family(spec.family).reranks if spec.family else ("code",)
+    sizes = [(None, None)]
+    if spec.num_tables:
+        sizes = [(t, h) for t in (TABLES, 3, 1) for h in sorted(spec.hash_lengths, reverse=True)]
+    asked = [SearchParams(10, t, h, rerank) for rerank in reranks for t, h in sizes]
+    return [p for p in asked if registry.backend(spec.backend).impossible(spec, p) is None]
+
+
+def cells():
+    found = []
+    for backend in registry.backend_names():
+        for kind in registry.backend(backend).kinds:
+            names = (None,) if kind == "bm25" else registry.family_names()
+            found += [s for name in names if params_of(s := spec_of(backend, kind, name))]
+    return found
+
+
+CELLS = cells()
+BY_FINGERPRINT = [spec for spec in CELLS if spec.family]
+BY_TEXT = [spec for spec in CELLS if not spec.family]
+
+
+def cell_id(spec):
+    return f"{spec.backend}-{spec.kind}-{spec.family}"
+
+
 def texts(count, seed):
-    """Short texts of few words: near-duplicates, equal ones, and some without any character."""
+    """Texts of few and of many words: near-duplicates, equal ones, and some without a character."""
     rng = np.random.default_rng(seed)
-    words = ["lamp", "desk", "red", "oak", "steel", "chair", "small", "garden", "led", "table"]
-    made = [" ".join(rng.choice(words, rng.integers(2, 7))) for _ in range(count)]
+    syllables = ["la", "mo", "ri", "tek", "su", "no", "va", "pel", "qui", "dra"]
+    words = [a + b for a in syllables for b in syllables]
+    drafts = np.random.default_rng(7)  # documents and queries are edits of the same drafts
+    drafts = [drafts.choice(words, drafts.choice([3, 5, 60, 90])) for _ in range(12)]
+    made = []
+    for _ in range(count):
+        text = drafts[rng.integers(len(drafts))].copy()
+        for _ in range(rng.choice([0, 0, 1, 4])):
+            text[rng.integers(len(text))] = rng.choice(words)
+        made.append(" ".join(text))
     return ["" if i % 17 == 5 else text for i, text in enumerate(made)]
 
 
-def hashed(all_texts):
-    hasher = registry.family("simhash").hasher(TableSize(TABLES, max(LENGTHS)), bits=BITS, seed=123)
-    return hasher(all_texts)
+def vectors(count, seed):
+    """Vectors near a few others, some of them equal, and some zero."""
+    rng = np.random.default_rng(seed)
+    centres = np.random.default_rng(7).normal(size=(12, DIMENSION))
+    made = centres[rng.integers(len(centres), size=count)]
+    made += rng.choice([0, 0.1, 0.8], (count, 1)) * rng.normal(size=made.shape)
+    made[5::17] = 0
+    return made.astype(np.float32)
+
+
+def hashed(family, items):
+    size = TableSize(TABLES, max(LENGTHS))
+    return family.hasher(size, hash_params(family, bits_of(family)))(items)
+
+
+@cache
+def corpus(family_name):
+    """Documents and queries of this family; of no family, those of text indexes."""
+    ids = [f"d{i:04}" for i in range(DOCUMENTS)]
+    document_texts, query_texts = texts(DOCUMENTS, seed=1), texts(QUERIES, seed=2)
+    if family_name is None:
+        return Documents(ids, document_texts, None), Queries(query_texts, None)
+    family = registry.family(family_name)
+    of_documents, of_queries = document_texts, query_texts
+    if family.source == "vector":
+        of_documents, of_queries = vectors(DOCUMENTS, seed=1), vectors(QUERIES, seed=2)
+    return (
+        Documents(ids, document_texts, hashed(family, of_documents)),
+        Queries(query_texts, hashed(family, of_queries)),
+    )
+
+
+def made(request, name, owner=OWNER):
+    cls = registry.backend(name)
+    url = request.getfixturevalue(f"{name}_url") if cls.remote else None
+    return cls(BackendConfig(url=url, owner=owner))
+
+
+@dataclass
+class Index:
+    backend: object
+    spec: IndexSpec
+    handle: object
+    documents: Documents
+    queries: Queries
+
+    def answers(self, params):
+        searcher = self.backend.open(self.handle, params, self.queries, self.documents.ids)
+        hits = [searcher.search(row) for row in range(QUERIES)]
+        searcher.close()
+        return hits
+
+    def check(self, params):
+        found = self.answers(params)
+        for row, hits in enumerate(found):
+            check_answer(self.spec, params, hits, expected(self.spec, params, row))
+        return found
 
 
 @pytest.fixture(scope="module")
-def documents():
-    made = texts(150, seed=1)
-    return Documents([f"d{i:04}" for i in range(150)], made, hashed(made))
+def index(request, tmp_path_factory):
+    """One built index a cell, shared by its tests; the parameter is its spec."""
+    spec = request.param
+    backend = made(request, spec.backend)
+    documents, queries = corpus(spec.family)
+    handle = backend.build(spec, documents, tmp_path_factory.mktemp(cell_id(spec)))
+    yield Index(backend, spec, handle, documents, queries)
+    backend.drop(handle)
+    backend.sweep()
 
 
-@pytest.fixture(scope="module")
-def queries():
-    made = texts(25, seed=2)
-    return Queries(made, hashed(made))
+def prefixes(fingerprints, table, length):
+    """The first atoms of every document's key: text of bits, or tuple of rows."""
+    columns = fingerprints.keys[table].T.tolist()
+    if fingerprints.atom == "row":
+        return [tuple(words[:length]) for words in columns]
+    return ["".join(f"{word:032b}" for word in words)[:length] for words in columns]
 
 
-@pytest.fixture
-def make(request):
-    """Makes a backend of this name; what it left behind is swept at the end."""
-    backends = []
-
-    def of(name):
-        cls = registry.backend(name)
-        url = request.getfixturevalue(f"{name}_url") if cls.remote else None
-        backends.append(cls(BackendConfig(url=url, owner=OWNER)))
-        return backends[-1]
-
-    yield of
-    for backend in backends:
-        backend.sweep()
+def sets(ragged):
+    return [set(ragged.take(np.array([i])).values.tolist()) for i in range(len(ragged))]
 
 
-def spec_and_params(name, kind, k=10, num_tables=TABLES, hash_length=LENGTHS[-1]):
-    if kind == "bm25":
-        return IndexSpec(name, kind), SearchParams(k)
-    if kind == "flat":
-        return IndexSpec(name, kind, "simhash", bits=BITS), SearchParams(k)
-    lengths = LENGTHS if kind == "lsh" else (hash_length,)
-    spec = IndexSpec(name, kind, "simhash", TABLES if kind == "lsh" else num_tables, lengths, BITS)
-    return spec, SearchParams(k, num_tables, hash_length)
+def words_of(ragged):
+    return [ragged.take(np.array([i])).values.tobytes() for i in range(len(ragged))]
 
 
-def candidates(kind, params, docs, query_prints, query):
-    """bool (n,): which documents the tables of this kind give, by the definition."""
-    if kind == "flat":
-        return np.ones(len(docs), np.bool_)
-    length = params.hash_length
-    if kind == "lsh":
-        mine = query_prints.keys[: params.num_tables, 0, query] >> (32 - length)
-        return (docs.keys[: params.num_tables, 0] >> (32 - length) == mine[:, None]).any(axis=0)
-    assert kind == "multihash"
+@cache
+def candidates(spec, num_tables, length, query):
+    """Which documents this kind looks at, by the definition."""
+    docs, queries = (what.fingerprints for what in corpus(spec.family))
+    if spec.kind == "flat":
+        return range(len(docs))
+    if spec.kind == "tokens":
+        mine = sets(queries.hashes)[query]
+        return [d for d, other in enumerate(sets(docs.hashes)) if mine & other]
+    if spec.kind == "lsh":
+        found = set()
+        for table in range(num_tables):
+            mine = prefixes(queries, table, length)[query]
+            found |= {d for d, key in enumerate(prefixes(docs, table, length)) if key == mine}
+        return sorted(found)
+    assert spec.kind == "multihash"
     # FAISS reads a code from the least significant bit of its first byte on
-    used = params.num_tables * length
+    used = num_tables * length
     bits = np.unpackbits(docs.codes, axis=1, bitorder="little")[:, :used]
-    mine = np.unpackbits(query_prints.codes[query], bitorder="little")[:used]
-    return (bits == mine).reshape(len(docs), params.num_tables, length).all(axis=2).any(axis=1)
+    mine = np.unpackbits(queries.codes[query], bitorder="little")[:used]
+    same = (bits == mine).reshape(len(docs), num_tables, length).all(axis=2).any(axis=1)
+    return np.flatnonzero(same).tolist()
 
 
-def expected(kind, params, docs, query_prints, query):
+@cache
+def edit_distance(a, b):
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        before, row = row, [i]
+        for j, y in enumerate(b, 1):
+            row.append(min(before[j] + 1, row[-1] + 1, before[j - 1] + (x != y)))
+    return row[-1]
+
+
+@cache
+def similarities(family_name, rerank, query):
+    """Of every document to the query, by the definition."""
+    docs, queries = (what.fingerprints for what in corpus(family_name))
+    if rerank == "code":
+        return [docs.bits - int(np.unpackbits(c ^ queries.codes[query]).sum()) for c in docs.codes]
+    if rerank == "signature":
+        mine = queries.signatures[query].tolist()
+        return [sum(a == b for a, b in zip(mine, r, strict=True)) for r in docs.signatures.tolist()]
+    if rerank == "jaccard":
+        mine = sets(queries.hashes)[query]
+        return [len(mine & other) / max(len(mine | other), 1) for other in sets(docs.hashes)]
+    if rerank == "levenshtein":
+        mine = words_of(queries.strings)[query]
+        return [1 / (1 + edit_distance(mine, other)) for other in words_of(docs.strings)]
+    assert rerank == "cosine"
+    mine, others = queries.vectors[query].astype(float), docs.vectors.astype(float)
+    lengths = np.linalg.norm(others, axis=1) * np.linalg.norm(mine)
+    return (others @ mine / np.where(lengths == 0, 1, lengths)).tolist()
+
+
+def expected(spec, params, query):
     """Every candidate that is OK as (−score, ordinal), best first."""
-    if query_prints.status[query] != Status.OK:
+    docs, queries = (what.fingerprints for what in corpus(spec.family))
+    if queries.status[query] != Status.OK:
         return []
-    able = candidates(kind, params, docs, query_prints, query) & (docs.status == Status.OK)
-    differing = np.unpackbits(docs.codes ^ query_prints.codes[query], axis=1).sum(axis=1)
-    return sorted((int(differing[d]) - BITS, int(d)) for d in np.flatnonzero(able))
+    scores = similarities(spec.family, params.rerank, query)
+    able = candidates(spec, params.num_tables, params.hash_length, query)
+    return sorted((-scores[d], d) for d in able if docs.status[d] == Status.OK)
 
 
-def answers(backend, handle, params, queries, ids):
-    searcher = backend.open(handle, params, queries, ids)
-    hits = [searcher.search(row) for row in range(len(queries.texts))]
-    searcher.close()
-    return hits
+def tolerance(spec, params):
+    """Engines keep scores as float32; sums of products depend on their order."""
+    if params.rerank in ("code", "signature"):
+        return 0
+    if registry.backend(spec.backend).remote:
+        return 1e-6
+    return 1e-12 if params.rerank == "cosine" else 0
 
 
-def check_answer(name, hits, wanted, k):
-    given = [(-score, d) for score, d in zip(hits.scores, hits.ordinals, strict=True)]
+def check_answer(spec, params, hits, wanted):
+    assert hits.ordinals.dtype == np.int32
+    assert hits.scores.dtype == np.float64
+    ordinals = hits.ordinals.tolist()
+    given = list(zip((-hits.scores).tolist(), ordinals, strict=True))
     assert given == sorted(given)
-    assert len(set(hits.ordinals.tolist())) == len(hits.ordinals)
-    if name in BOUNDARY_IS_OWN:
-        assert set(given) <= set(wanted)
-        assert [s for s, _ in given] == [s for s, _ in wanted[:k]]
-    else:
-        assert given == wanted[:k]
+    assert len(set(ordinals)) == len(ordinals)
+    near = tolerance(spec, params)
+    best = wanted[: params.k]
+    assert [s for s, _ in given] == pytest.approx([s for s, _ in best], abs=near, rel=0)
+    if spec.backend not in BOUNDARY_IS_OWN and params.rerank != "cosine":
+        assert ordinals == [d for _, d in best]
+        return
+    score_of = {d: score for score, d in wanted}
+    assert [s for s, _ in given] == pytest.approx([score_of[d] for d in ordinals], abs=near, rel=0)
+    if best:  # what is nearer than the last is there
+        assert {d for score, d in wanted if score < best[-1][0] - 2 * near} <= set(ordinals)
 
 
 @pytest.mark.parametrize("name", registry.backend_names())
-def test_says_what_it_is(name, make):
+def test_says_what_it_is(name, request):
     cls = registry.backend(name)
     assert cls.name == name
     assert cls.kinds
-    assert make(name).check().version
+    assert made(request, name).check().version
 
 
 @pytest.mark.parametrize("name", registry.backend_names())
 def test_names_a_kind_that_it_has_not(name):
-    spec = IndexSpec(name, "no-such-kind", "simhash", 4, (4,), BITS)
+    spec = IndexSpec(name, "no-such-kind", "simhash", 4, (4,), TEXT_BITS)
     assert "no-such-kind" in registry.backend(name).impossible(spec, SearchParams(1, 4, 4))
 
 
-@pytest.mark.parametrize(("name", "kind"), CASES)
-def test_its_own_kinds_are_possible(name, kind):
-    assert registry.backend(name).impossible(*spec_and_params(name, kind)) is None
+def test_the_printed_matrix_is_what_runs_here():
+    printed = {(c.backend, c.kind, c.family) for c in matrix.cells() if c.reason is None}
+    assert printed == {(spec.backend, spec.kind, spec.family) for spec in BY_FINGERPRINT}
 
 
-@pytest.mark.parametrize(("name", "kind"), CODE_CASES)
-def test_answers_by_definition(name, kind, make, documents, queries, tmp_path):
-    backend = make(name)
-    spec, params = spec_and_params(name, kind)
-    handle = pickle.loads(pickle.dumps(backend.build(spec, documents, tmp_path)))
-    assert handle.spec == spec
-    assert handle.documents == np.count_nonzero(documents.fingerprints.status == Status.OK)
+@pytest.mark.parametrize("name", registry.backend_names())
+def test_every_kind_of_it_searches_something(name):
+    found = {spec.kind for spec in CELLS if spec.backend == name}
+    assert found == set(registry.backend(name).kinds)
+
+
+@pytest.mark.parametrize("name", [n for n in registry.family_names() if registry.family(n).kinds])
+def test_every_family_that_can_be_searched_is_searched(name):
+    kinds = {spec.kind for spec in CELLS if spec.family == name}
+    assert kinds >= {kind for kind in registry.family(name).kinds if kind != "multihash"}
+
+
+@pytest.mark.parametrize("name", registry.backend_names())
+@pytest.mark.parametrize("family_name", registry.family_names())
+def test_what_does_not_exist_has_a_reason_in_one_line(name, family_name):
+    cls = registry.backend(name)
+    for kind in (*cls.kinds, "tokens", "flat"):
+        for rerank in ("code", "signature", "jaccard", "levenshtein", "cosine"):
+            spec = spec_of(name, kind, family_name)
+            lengths = spec.hash_lengths
+            params = SearchParams(1, spec.num_tables, max(lengths) if lengths else None, rerank)
+            reason = cls.impossible(spec, params)
+            assert reason is None or (reason and "\n" not in reason)
+
+
+@pytest.mark.parametrize("index", BY_FINGERPRINT, indirect=True, ids=cell_id)
+def test_answers_by_definition(index, request):
+    handle = pickle.loads(pickle.dumps(index.handle))
+    assert handle.spec == index.spec
+    status = index.documents.fingerprints.status
+    assert handle.documents == np.count_nonzero(status == Status.OK)
     assert handle.size_bytes > 0
     assert handle.build_s > 0
-    for hits, row in zip(
-        answers(make(name), handle, params, queries, documents.ids), range(25), strict=True
-    ):
-        assert hits.ordinals.dtype == np.int32
-        assert hits.scores.dtype == np.float64
-        wanted = expected(kind, params, documents.fingerprints, queries.fingerprints, row)
-        check_answer(name, hits, wanted, params.k)
-    backend.drop(handle)
+    params = params_of(index.spec)[0]
+    index.check(params)
+    other = made(request, index.spec.backend)
+    elsewhere = Index(other, index.spec, handle, index.documents, index.queries)
+    assert any(len(hits.ordinals) for hits in elsewhere.check(params))
 
 
-@pytest.mark.parametrize(("name", "kind"), [case for case in CASES if case[1] == "lsh"])
-def test_one_index_serves_smaller_sizes(name, kind, make, documents, queries, tmp_path):
-    backend = make(name)
-    spec, _ = spec_and_params(name, kind)
-    handle = backend.build(spec, documents, tmp_path)
-    for tables in (1, 3):
-        for length in LENGTHS:
-            _, params = spec_and_params(name, kind, 5, tables, length)
-            for row, hits in enumerate(answers(backend, handle, params, queries, documents.ids)):
-                wanted = expected(kind, params, documents.fingerprints, queries.fingerprints, row)
-                check_answer(name, hits, wanted, 5)
-    backend.drop(handle)
+@pytest.mark.parametrize("index", BY_FINGERPRINT, indirect=True, ids=cell_id)
+def test_one_index_serves_every_setting_that_it_says(index):
+    for params in params_of(index.spec)[1:]:
+        index.check(params)
+        assert 0 < index.backend.size_bytes(index.handle, params) <= index.handle.size_bytes
 
 
-@pytest.mark.parametrize(("name", "kind"), CODE_CASES)
-def test_more_answers_asked_for_than_there_are(name, kind, make, documents, queries, tmp_path):
-    backend = make(name)
-    spec, params = spec_and_params(name, kind, k=400)
-    handle = backend.build(spec, documents, tmp_path)
-    for row, hits in enumerate(answers(backend, handle, params, queries, documents.ids)):
-        wanted = expected(kind, params, documents.fingerprints, queries.fingerprints, row)
-        check_answer(name, hits, wanted, 400)
-    backend.drop(handle)
+@pytest.mark.parametrize("index", BY_FINGERPRINT, indirect=True, ids=cell_id)
+@pytest.mark.parametrize("k", [1, 400])
+def test_fewer_and_more_answers_asked_for_than_there_are(index, k):
+    first = params_of(index.spec)[0]
+    index.check(SearchParams(k, first.num_tables, first.hash_length, first.rerank))
 
 
-@pytest.mark.parametrize(("name", "kind"), CODE_CASES)
-def test_several_threads_get_the_same_answers(name, kind, make, documents, queries, tmp_path):
-    backend = make(name)
-    spec, params = spec_and_params(name, kind)
-    handle = backend.build(spec, documents, tmp_path)
-    searcher = backend.open(handle, params, queries, documents.ids)
-    rows = list(range(25)) * 4
+@pytest.mark.parametrize("index", BY_FINGERPRINT, indirect=True, ids=cell_id)
+def test_several_threads_get_the_same_answers(index):
+    params = params_of(index.spec)[0]
+    searcher = index.backend.open(index.handle, params, index.queries, index.documents.ids)
+    rows = list(range(QUERIES)) * 4
     alone = [searcher.search(row).ordinals.tolist() for row in rows]
     with ThreadPoolExecutor(4) as pool:
         together = [hits.ordinals.tolist() for hits in pool.map(searcher.search, rows)]
     searcher.close()
     assert together == alone
-    backend.drop(handle)
 
 
-@pytest.mark.parametrize(("name", "kind"), CODE_CASES)
-def test_an_index_without_documents(name, kind, make, queries, tmp_path):
-    backend = make(name)
-    spec, params = spec_and_params(name, kind)
-    nothing = Documents(["a", "b"], ["", " "], hashed(["", " "]))
-    handle = backend.build(spec, nothing, tmp_path)
-    assert handle.documents == 0
-    assert all(
-        len(hits.ordinals) == 0 for hits in answers(backend, handle, params, queries, nothing.ids)
-    )
-    backend.drop(handle)
-
-
-@pytest.mark.parametrize(("name", "kind"), [case for case in CASES if case[1] == "bm25"])
-def test_bm25_lives(name, kind, make, documents, queries, tmp_path):
-    backend = make(name)
-    spec, params = spec_and_params(name, kind)
-    handle = backend.build(spec, Documents(documents.ids, documents.texts, None), tmp_path)
-    asked = Queries(queries.texts, None)
-    for text, hits in zip(
-        queries.texts, answers(backend, handle, params, asked, documents.ids), strict=True
-    ):
-        assert (len(hits.ordinals) > 0) == bool(text)
-        assert (np.diff(hits.scores) <= 0).all()
-        words = set(re.findall(r"\w+", text))
-        assert all(words & set(documents.texts[d].split()) for d in hits.ordinals)
-    backend.drop(handle)
-
-
-@pytest.mark.parametrize(("name", "kind"), CASES)
-def test_leaves_nothing(name, kind, make, documents, tmp_path):
-    backend = make(name)
-    spec, _ = spec_and_params(name, kind)
+@pytest.mark.parametrize("spec", BY_FINGERPRINT, ids=cell_id)
+def test_an_index_without_documents_answers_nothing_and_leaves_nothing(spec, request, tmp_path):
+    backend = made(request, spec.backend, OTHER_OWNER)
+    family = registry.family(spec.family)
+    nothing = np.zeros((2, DIMENSION), np.float32) if family.source == "vector" else ["", " "]
+    documents = Documents(["a", "b"], ["", " "], hashed(family, nothing))
+    _, queries = corpus(spec.family)
     handle = backend.build(spec, documents, tmp_path)
+    assert handle.documents == 0
+    index = Index(backend, spec, handle, documents, queries)
+    assert not any(len(hits.ordinals) for hits in index.answers(params_of(spec)[0]))
     backend.drop(handle)
     backend.drop(handle)
     assert not tmp_path.exists() or not any(tmp_path.iterdir())
     assert backend.sweep() == []
+
+
+@pytest.mark.parametrize("index", BY_TEXT, indirect=True, ids=cell_id)
+def test_bm25_lives(index):
+    found = index.answers(params_of(index.spec)[0])
+    for text, hits in zip(index.queries.texts, found, strict=True):
+        assert (len(hits.ordinals) > 0) == bool(text)
+        assert (np.diff(hits.scores) <= 0).all()
+        words = set(re.findall(r"\w+", text))
+        assert all(words & set(index.documents.texts[d].split()) for d in hits.ordinals)

@@ -166,6 +166,14 @@ def move_module(layout: Path, name: str, jars: str, grants: tuple[str, ...], ver
     (folder / "plugin-security.policy").write_text(f"grant {{\n{policy}}};\n")
 
 
+def unpack_plugin(layout: Path, archive: Path) -> None:
+    """Turn `lib/NAME-VERSION.zip` into plugins/NAME/."""
+    name = re.sub(r"-\d.*", "", archive.name)
+    with zipfile.ZipFile(archive) as plugin:
+        plugin.extractall(layout / "plugins" / name)
+    archive.unlink()
+
+
 def resolve(layout: Path, java: Path) -> None:
     """Fetch every jar into lib/ and sort out the modules."""
     goal = [
@@ -186,6 +194,8 @@ def resolve(layout: Path, java: Path) -> None:
         move_module(layout, name, jars, grants, found[1])
     for name in ("bin", "plugins"):  # the server wants these, and could not make them itself
         (layout / name).mkdir()
+    for archive in sorted((layout / "lib").glob("*.zip")):
+        unpack_plugin(layout, archive)
 
 
 def lay_out(home: Path, java: Path) -> Path:

@@ -6,6 +6,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,17 @@ def test_no_maven_is_not_available_here(script, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["opensearch.py", "up", "--home", str(tmp_path / "home")])
     assert script.main() == 3
     assert capsys.readouterr().err.startswith("opensearch.py: no Maven")
+
+
+def test_a_plugin_is_unpacked_by_its_name(script, tmp_path):
+    (tmp_path / "lib").mkdir()
+    archive = tmp_path / "lib" / "opensearch-knn-2.19.1.0.zip"
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr("plugin-descriptor.properties", "name=knn")
+    script.unpack_plugin(tmp_path, archive)
+    folder = tmp_path / "plugins" / "opensearch-knn"
+    assert (folder / "plugin-descriptor.properties").read_text() == "name=knn"
+    assert not archive.exists()
 
 
 def test_a_pid_that_is_another_process_is_left_alone(script, tmp_path):

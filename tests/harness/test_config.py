@@ -3,6 +3,7 @@
 import pytest
 
 from harness.config import study_config
+from harness.tuning.space import sweep_of
 from indexers.errors import SettingError
 
 
@@ -22,9 +23,9 @@ def test_the_defaults_are_the_default_study():
     assert study.sla_ms == 100
     assert study.corpus == "catalogue:20000"
     assert study.backend == ("tables", "faiss")
-    assert study.sizes("num_tables", "simhash") == (5, 10, 15, 20, 25, 30, 40, 50)
-    assert study.sizes("hash_length", "simhash") == (8, 12, 16, 20)
-    assert study.sizes("hash_length", "minhash") == (1, 2, 3, 4, 6, 8)
+    assert sweep_of(study, "simhash", None).num_tables == (5, 10, 15, 20, 25, 30, 40, 50)
+    assert sweep_of(study, "simhash", None).hash_lengths == (8, 12, 16, 20)
+    assert sweep_of(study, "minhash", None).hash_lengths == (1, 2, 3, 4, 6, 8)
     assert study.measured_samples == 1000
     assert study_config({"sla_ms": "100", "thorough": True}).measured_samples == 10_000
 
@@ -33,9 +34,9 @@ def test_sizes_for_all_families_and_for_one():
     study = study_config(
         {"sla_ms": "1", "num_tables": ("20,5",), "hash_length": ("8,12", "minhash=2,4")}
     )
-    assert study.sizes("num_tables", "minhash") == (5, 20)
-    assert study.sizes("hash_length", "simhash") == (8, 12)
-    assert study.sizes("hash_length", "minhash") == (2, 4)
+    assert study.given("num_tables", "minhash") == (5, 20)
+    assert study.given("hash_length", "simhash") == (8, 12)
+    assert study.given("hash_length", "minhash") == (2, 4)
 
 
 def test_flags_win_over_yaml_and_yaml_over_the_environment(tmp_path, monkeypatch):
@@ -43,8 +44,8 @@ def test_flags_win_over_yaml_and_yaml_over_the_environment(tmp_path, monkeypatch
     path = tmp_path / "study.yaml"
     path.write_text("sla_ms: 50\nnum_tables: [5]\nhash_length: {minhash: [2]}\n")
     study = study_config({"sla_ms": "70", "num_tables": ("10",)}, path)
-    assert (study.sla_ms, study.sizes("num_tables", "simhash")) == (70, (10,))
-    assert study.sizes("hash_length", "minhash") == (2,)
+    assert (study.sla_ms, study.given("num_tables", "simhash")) == (70, (10,))
+    assert study.given("hash_length", "minhash") == (2,)
     assert study.opensearch_url == "http://127.0.0.1:1"
     path.write_text("sla_ms: 50\nopensearch_url: http://127.0.0.1:2\n")
     assert study_config({}, path).opensearch_url == "http://127.0.0.1:2"

@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexers.similarity import agreement
+from indexers.similarity import agreement, jaccard
+from indexers.types import Fingerprints
 
 
 def rows(found, query):
@@ -50,3 +51,19 @@ def test_agrees_with_counting(seed, n, k):
         listed = [(s, d) for s, d in scored if s <= last and s < 0]
         assert rows(found, q) == ([d for _, d in listed], [-s for s, _ in listed])
         assert found.kth[q] == -last
+
+
+def test_matrix_agrees_with_counting():
+    rng = np.random.default_rng(0)
+
+    def of(n):
+        signatures = rng.integers(0, 3, (n, 7), dtype=np.uint32)
+        signatures[0] = 2**32 - 1
+        empty = np.zeros((n, 0), np.uint8), np.zeros((0, 0, n), np.uint32)
+        return Fingerprints(np.zeros(n, np.uint8), *empty, "row", signatures)
+
+    a, b = of(5), of(1100)
+    found = agreement.SIMILARITY.matrix(a, b, "signature")
+    equal = (a.signatures[:, None] == b.signatures).sum(axis=2)
+    np.testing.assert_array_equal(found, equal / 7)
+    np.testing.assert_array_equal(jaccard.SIMILARITY.matrix(a, b, "signature"), found)

@@ -107,12 +107,78 @@ def test_no_documents(tmp_path, spec):
         (multihash(2, 3, 4), (2, 4), "serves one setting"),
         (multihash(0, 4), (0, 4), "at least 1"),
         (IndexSpec("faiss", "lsh", "simhash", 2, (4,), 16), (2, 4), "choose from flat, multihash"),
+        (IndexSpec("faiss", "tokens", "winnowing"), (None, None), "faiss has no kind 'tokens'"),
+        (IndexSpec("faiss", "multihash", "winnowing"), (None, None), "winnowing has no kind"),
+        (IndexSpec("faiss", "flat", "karp_rabin"), (None, None), "never searched"),
         (IndexSpec("faiss", "flat", "simhash"), (None, None), "needs bits"),
     ],
 )
 def test_what_does_not_exist(spec, params, reason):
     found = Faiss.impossible(spec, SearchParams(10, *params))
     assert found is None if reason is None else reason in found
+
+
+@pytest.mark.parametrize(
+    ("family", "rerank", "reason"),
+    [
+        ("winnowing", "jaccard", "winnowing has neither"),
+        ("fuzzyhash", "levenshtein", "fuzzyhash has neither"),
+        ("minhash", "signature", "no rerank 'signature'"),
+        ("bge", "code", "bge has no rerank 'code'"),
+        ("bge", "cosine", None),
+    ],
+)
+def test_what_flat_compares(family, rerank, reason):
+    spec = IndexSpec("faiss", "flat", family, bits=64 if family == "minhash" else None)
+    found = Faiss.impossible(spec, SearchParams(1, rerank=rerank))
+    assert found is None if reason is None else reason in found
+
+
+def vectors(rows, status=None):
+    n = len(rows)
+    return Fingerprints(
+        np.array(status or [0] * n, np.uint8),
+        np.zeros((n, 0), np.uint8),
+        np.zeros((0, 0, n), np.uint32),
+        "bit",
+        vectors=np.array(rows, np.float32).reshape(n, -1),
+    )
+
+
+BGE = IndexSpec("faiss", "flat", "bge")
+
+
+def test_vectors_by_cosine(tmp_path):
+    docs = vectors([[1, 0], [0, 1], [0.6, 0.8], [0, 0], [-1, 0], [0.6, 0.8]], [0, 0, 0, 1, 0, 0])
+    queries = vectors([[1, 0], [0, 0]], [0, 1])
+    (ordinals, scores), nothing = ask(BGE, docs, queries, tmp_path, k=9, rerank="cosine")
+    assert ordinals == [0, 2, 5, 1, 4]
+    assert scores == pytest.approx([1, 0.6, 0.6, 0, -1], abs=1e-7)  # 0.6 is rounded to float32
+    assert scores[1] == scores[2]
+    assert nothing == ([], [])
+
+
+def test_vectors_that_float32_sums_cannot_tell_apart_are_ranked_in_float64(tmp_path):
+    rng = np.random.default_rng(0)
+    near = np.ones((12, 384)) + rng.normal(scale=3e-5, size=(12, 384))
+    near /= np.linalg.norm(near, axis=1, keepdims=True)
+    docs, queries = vectors(near), vectors(np.ones((1, 384)) / np.sqrt(384))
+    stored = docs.vectors.astype(float)
+    cosines = stored.sum(axis=1) / np.linalg.norm(stored, axis=1) / np.sqrt(384)
+    assert len(set((stored.astype(np.float32) @ queries.vectors[0]).tolist())) < 12
+    ((ordinals, scores),) = ask(BGE, docs, queries, tmp_path, k=4, rerank="cosine")
+    assert ordinals == np.argsort(-cosines)[:4].tolist()
+    assert scores == pytest.approx(cosines[ordinals], abs=1e-14)
+
+
+def test_vectors_of_another_dimension_are_refused(tmp_path):
+    with pytest.raises(BackendError, match="D 2 are indexed and the queries have D 3"):
+        ask(BGE, vectors([[1, 0]]), vectors([[1, 0, 0]]), tmp_path, k=1, rerank="cosine")
+
+
+def test_no_vectors(tmp_path):
+    docs, queries = vectors([[0, 0]], [1]), vectors([[1, 0]])
+    assert ask(BGE, docs, queries, tmp_path, k=3, rerank="cosine") == [([], [])]
 
 
 def test_impossible_builds_and_searches_are_refused(tmp_path):

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
 
 from indexers.codes import code_words
 from indexers.similarity import hamming
+from indexers.types import Fingerprints
 
 
 def ok(n):
@@ -128,3 +130,24 @@ def test_words_are_padded_with_zeros():
     assert words.dtype == np.uint64
     assert words.shape == (1, 2)
     assert [int(word).bit_count() for word in words[0]] == [8, 1]
+
+
+def of_codes(codes):
+    n = len(codes)
+    keys = np.zeros((0, 0, n), np.uint32)
+    return Fingerprints(ok(n), np.array(codes, np.uint8), keys, "bit")
+
+
+def test_matrix_worked_by_hand():
+    a, b = of_codes([[0, 0], [0xFF, 1]]), of_codes([[0, 0], [0, 7], [0xFF, 0xFF]])
+    found = hamming.SIMILARITY.matrix(a, b, "bits")
+    assert found.tolist() == [[1, 1 / 4, 1 / 17], [1 / 10, 1 / 11, 1 / 8]]
+
+
+@pytest.mark.parametrize("width", [1, 8, 13, 512])
+def test_matrix_agrees_with_scipy(width):
+    rng = np.random.default_rng(width)
+    a, b = (rng.integers(0, 256, (n, width)).astype(np.uint8) for n in (4, 1030))
+    differing = cdist(np.unpackbits(a, axis=1), np.unpackbits(b, axis=1), "cityblock")
+    found = hamming.SIMILARITY.matrix(of_codes(a), of_codes(b), "bits")
+    np.testing.assert_array_equal(found, 1 / (1 + differing))

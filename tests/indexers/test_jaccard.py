@@ -10,9 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
 
 from indexers.errors import SettingError
-from indexers.similarity import jaccard
+from indexers.similarity import _texts, jaccard
+from indexers.similarity._blocks import nearest_by_matrix
+from indexers.text import Shingler
+from indexers.types import Fingerprints, Ragged
 
 
 def shingles(text, size=3):
@@ -109,13 +113,13 @@ def test_agrees_with_sets(documents, queries, k, size, block, data):
     ordinals = st.integers(-1, len(documents) - 1)
     exclude = np.array([data.draw(ordinals) for _ in queries], np.int32)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jaccard, "BLOCK", block)
+        patch.setattr(_texts, "BLOCK", block)
         check(documents, queries, k, exclude, size)
 
 
 def test_agrees_with_sets_where_shingles_overflow_the_bits(monkeypatch):
-    monkeypatch.setattr(jaccard, "BLOCK", 100)
-    monkeypatch.setattr(jaccard, "CHUNK", 7)
+    monkeypatch.setattr(_texts, "BLOCK", 100)
+    monkeypatch.setattr(_texts, "CHUNK", 7)
     rng = np.random.default_rng(0)
     words = ["".join(rng.choice(list("abcdefghijklmnopqrstuvwxyz"), 6)) for _ in range(800)]
     documents = [" ".join(rng.choice(words, 25)) for _ in range(250)]
@@ -141,7 +145,7 @@ def test_a_minimum_out_of_range(minimum):
 
 
 def test_progress_counts_every_document(monkeypatch):
-    monkeypatch.setattr(jaccard, "BLOCK", 2)
+    monkeypatch.setattr(_texts, "BLOCK", 2)
     told = []
     jaccard.nearest(["abc"] * 5, ["abc"], k=1, exclude=nobody("1"), progress=told.append)
     assert told == [2, 2, 1]
@@ -171,3 +175,40 @@ def test_judged_near_duplicates(data_dir):
         for document, similarity in zip(*rows(found, q), strict=True)
     }
     assert bands == judged
+
+
+def of_codes(*codes):
+    n = len(codes)
+    keys = np.zeros((0, 0, n), np.uint32)
+    return Fingerprints(np.zeros(n, np.uint8), np.array(codes, np.uint8), keys, "bit")
+
+
+def test_codes_are_sets_of_their_ones():
+    a, b = of_codes([0b1110, 1], [0, 0]), of_codes([0b0111, 0], [0b1110, 1], [0, 0])
+    found = jaccard.SIMILARITY.matrix(a, b, "bits")
+    assert found[0].tolist() == [2 / 5, 1, 0]
+    np.testing.assert_array_equal(found[1], [0, 0, np.nan])  # two empty sets have none
+
+
+def test_codes_agree_with_scipy():
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 256, (4, 9)), rng.integers(0, 256, (1030, 9))
+    bits = (np.unpackbits(codes.astype(np.uint8), axis=1).astype(bool) for codes in (a, b))
+    found = jaccard.SIMILARITY.matrix(of_codes(*a), of_codes(*b), "bits")
+    np.testing.assert_allclose(found, 1 - cdist(*bits, "jaccard"), rtol=0, atol=1e-15)
+
+
+def test_the_matrix_finds_the_neighbours_of_the_texts():
+    rng = np.random.default_rng(0)
+    texts = ["".join(rng.choice(list("abcd "), 30)) for _ in range(300)]
+    texts[7] = ""
+    block = Shingler(3).block(texts)
+    hashes = Ragged(block.offsets, block.tokens.astype(np.uint64))
+    status = (np.diff(block.offsets) == 0).astype(np.uint8)
+    bare = np.zeros((300, 0), np.uint8), np.zeros((0, 0, 300), np.uint32)
+    fp = Fingerprints(status, *bare, "bit", hashes=hashes)
+    queries, exclude = fp.take(np.arange(20)), np.arange(20, dtype=np.int32)
+    by_matrix = nearest_by_matrix(jaccard.SIMILARITY, "sequence", queries, fp, k=5, exclude=exclude)
+    by_texts = jaccard.nearest(texts, texts[:20], k=5, exclude=exclude)
+    for field in ("indptr", "documents", "similarity", "kth", "valid"):
+        np.testing.assert_array_equal(getattr(by_matrix, field), getattr(by_texts, field))

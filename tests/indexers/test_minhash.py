@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from datasketch import MinHash
@@ -6,7 +8,7 @@ from hypothesis import strategies as st
 
 from indexers.families.minhash import FAMILY
 from indexers.normaliser import normalise
-from indexers.types import Status, TableSize
+from indexers.types import HashParams, Status, TableSize
 
 TEXTS = ["Hello World", "a", "!!!", "é中文😀 Ünï", "ab" * 300, "Lorem ipsum dolor sit amet"]
 
@@ -26,7 +28,8 @@ def reference(text, seed, size=3):
 )
 def test_values_are_those_of_datasketch(texts, seed, shingle_size):
     hasher = FAMILY.hasher(
-        TableSize(64, 5), bits=192, seed=seed, shingle_size=shingle_size, signatures=True
+        TableSize(64, 5),
+        HashParams(bits=192, seed=seed, shingle_size=shingle_size, signatures=True),
     )
     fp = hasher(texts)
     for i, text in enumerate(texts):
@@ -37,7 +40,7 @@ def test_values_are_those_of_datasketch(texts, seed, shingle_size):
 
 
 def test_the_whole_pool():
-    fp = FAMILY.hasher(TableSize(64, 64), bits=4096, seed=123, signatures=True)(TEXTS)
+    fp = FAMILY.hasher(TableSize(64, 64), HashParams(bits=4096, seed=123, signatures=True))(TEXTS)
     for i, text in enumerate(TEXTS):
         rows = reference(text, 123)
         np.testing.assert_array_equal(fp.signatures[i], rows)
@@ -46,8 +49,8 @@ def test_the_whole_pool():
 
 @pytest.mark.parametrize(("tables", "length", "bits"), [(1, 1, 64), (5, 8, 128), (64, 3, 1024)])
 def test_smaller_sizes_are_prefixes(tables, length, bits):
-    largest = FAMILY.hasher(TableSize(64, 64), bits=4096, seed=9)(TEXTS)
-    fp = FAMILY.hasher(TableSize(tables, length), bits=bits, seed=9)(TEXTS)
+    largest = FAMILY.hasher(TableSize(64, 64), HashParams(bits=4096, seed=9))(TEXTS)
+    fp = FAMILY.hasher(TableSize(tables, length), HashParams(bits=bits, seed=9))(TEXTS)
     np.testing.assert_array_equal(fp.keys, largest.keys[:tables, :length])
     np.testing.assert_array_equal(fp.codes, largest.codes[:, : bits // 8])
     assert fp.signatures is None
@@ -55,12 +58,34 @@ def test_smaller_sizes_are_prefixes(tables, length, bits):
 
 def test_agreement_estimates_jaccard():
     # shingles of size 1: {a, b, c, d, e, f} and {c, d, e, f, g, h}: 4 of 8 shared
-    hasher = FAMILY.hasher(TableSize(1, 1), bits=4096, seed=123, shingle_size=1, signatures=True)
+    hasher = FAMILY.hasher(
+        TableSize(1, 1), HashParams(bits=4096, seed=123, shingle_size=1, signatures=True)
+    )
     a, b = hasher(["abcdef", "cdefgh"]).signatures
     assert abs((a == b).mean() - 0.5) < 4 * (0.25 / 4096) ** 0.5
 
 
 def test_empty_texts_have_no_values():
-    fp = FAMILY.hasher(TableSize(2, 2), bits=64, seed=1, signatures=True)(["", "abc", " "])
+    fp = FAMILY.hasher(TableSize(2, 2), HashParams(bits=64, seed=1, signatures=True))(
+        ["", "abc", " "]
+    )
     assert fp.status.tolist() == [Status.EMPTY, Status.OK, Status.EMPTY]
     assert not fp.signatures[[0, 2]].any()
+
+
+def test_sets_of_words():
+    params = HashParams(bits=64, seed=7, unit="word", shingle_size=2, signatures=True)
+    fp = FAMILY.hasher(TableSize(2, 3), params)(["The cat, the cat sat", "!!"])
+    sketch = MinHash(num_perm=4096, seed=7, scheme="affine32")
+    sketch.update_batch([b"the cat", b"cat the", b"cat sat"])
+    np.testing.assert_array_equal(fp.signatures[0], sketch.hashvalues[:64])
+    assert fp.status.tolist() == [Status.OK, Status.TOO_SHORT]
+    assert not fp.keys[:, :, 1].any()
+
+
+def test_weighting_is_without_effect():
+    params = HashParams(bits=64, seed=7)
+    hasher = FAMILY.hasher(TableSize(2, 3), replace(params, weighting="idf"))
+    hasher.learn(TEXTS)
+    expected = FAMILY.hasher(TableSize(2, 3), params)(TEXTS)
+    np.testing.assert_array_equal(hasher(TEXTS).keys, expected.keys)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
@@ -16,10 +18,15 @@ from indexers.address import address
 from indexers.backends import _engine_admin as admin
 from indexers.backends import _engine_bulk as bulk
 from indexers.backends._engine_errors import Refused, reason, refusal
-from indexers.backends._engine_fields import code_words, index_body, token_lists
-from indexers.backends._engine_queries import flat_bodies, lsh_bodies
-from indexers.backends._engine_search import EngineSearcher
+from indexers.backends._engine_fields import index_body, token_lists
+from indexers.backends._engine_layout import properties
+from indexers.backends._engine_queries import flat_bodies, lsh_bodies, terms
+from indexers.backends._engine_search import EngineSearcher, bodies, score_reader
+from indexers.backends._engine_sets import MERGING
+from indexers.backends._engine_sets import bodies as sets_bodies
+from indexers.backends._engine_strings import SCRIPT as LEVENSHTEIN
 from indexers.backends._engine_text import clause_limit, text_bodies
+from indexers.backends._engine_vectors import check_plugin
 from indexers.backends.opensearch import OpenSearch
 from indexers.errors import BackendError, EngineUnavailable, SettingError
 from indexers.types import (
@@ -30,6 +37,7 @@ from indexers.types import (
     IndexHandle,
     IndexSpec,
     Queries,
+    Ragged,
     SearchParams,
 )
 
@@ -37,9 +45,14 @@ URL = "http://127.0.0.1:1"
 LSH = IndexSpec("opensearch", "lsh", "simhash", 2, (6, 8), 128)
 FLAT = IndexSpec("opensearch", "flat", "simhash", bits=64)
 BM25 = IndexSpec("opensearch", "bm25")
+ROWS = IndexSpec("opensearch", "lsh", "minhash", 2, (2,), 128)
+TOKENS = IndexSpec("opensearch", "tokens", "winnowing")
+SETS = IndexSpec("opensearch", "flat", "winnowing")
+STRINGS = IndexSpec("opensearch", "tokens", "fuzzyhash")
+BGE = IndexSpec("opensearch", "flat", "bge")
 
 # Two documents, two tables. The first 8 bits of the keys are ab 01 and 00 ff, the first 6 bits
-# are those shifted by two: 2a 00 and 00 3f. Words are big-endian and signed.
+# are those shifted by two: 2a 00 and 00 3f.
 FINGERPRINTS = Fingerprints(
     status=np.zeros(2, np.uint8),
     codes=np.array(
@@ -52,12 +65,13 @@ FINGERPRINTS = Fingerprints(
     keys=np.array([[[0xABCDEF01, 0x01000000]], [[0x00FFFFFF, 0xFF000000]]], np.uint32),
     atom="bit",
 )
-WORDS = [[-(2**63) + 1, 2], [-1, 2**63 - 1]]
 SCRIPT = (
-    "List w = params.words; return (int)params.bits"
-    " - Long.bitCount((long)doc['c0'].value ^ (long)w.get(0))"
-    " - Long.bitCount((long)doc['c1'].value ^ (long)w.get(1));"
+    "def v = doc['c'].value; byte[] c = v.bytes; int o = v.offset; String q = params.code; "
+    "int n = q.length(), d = 0; for (int i = 0; i < n; ++i) "
+    "{ d += Integer.bitCount((c[o + i] ^ q.charAt(i)) & 255); } return 8 * n - d;"
 )
+CODES = ["\x80" + 6 * "\0" + "\x01" + 7 * "\0" + "\x02", 8 * "\xff" + "\x7f" + 7 * "\xff"]
+BASE64 = [b"gAAAAAAAAAEAAAAAAAAAAg==", b"//////////9//////////w=="]
 COMMON = (
     b'{"size":10,"_source":false,"stored_fields":"_none_","track_total_hits":false,'
     b'"sort":[{"_score":"desc"},{"id":"asc"}],'
@@ -81,8 +95,8 @@ def lines(spec, docs):
 
 def test_index_body_of_lsh():
     tokens = {"type": "keyword", "norms": False, "doc_values": False, "index_options": "docs"}
-    word = {"type": "long", "index": False, "doc_values": True}
-    assert index_body(LSH, "me", "2026-01-02T03:04:05Z", {"enabled": False}) == {
+    fields = properties(LSH, documents())
+    assert index_body(fields, "me", "2026-01-02T03:04:05Z", {"enabled": False}) == {
         "settings": {
             "index": {
                 "number_of_shards": 1,
@@ -101,8 +115,7 @@ def test_index_body_of_lsh():
             "dynamic": "strict",
             "properties": {
                 "id": {"type": "keyword", "index": False, "doc_values": True},
-                "c0": word,
-                "c1": word,
+                "c": {"type": "binary", "doc_values": True},
                 "h6": tokens,
                 "h8": tokens,
             },
@@ -111,19 +124,16 @@ def test_index_body_of_lsh():
 
 
 def test_index_body_of_flat_and_bm25():
-    def fields(spec):
-        return index_body(spec, "me", "now", {})["mappings"]["properties"]
-
-    assert list(fields(FLAT)) == ["id", "c0"]
-    assert fields(BM25)["text"] == {"type": "text", "analyzer": "standard"}
-    assert list(fields(BM25)) == ["id", "text"]
+    assert list(properties(FLAT, documents(FLAT))) == ["c"]
+    text = {"type": "text", "analyzer": "standard"}
+    assert properties(BM25, documents(BM25)) == {"text": text}
 
 
 def test_bulk_lines_of_lsh():
     assert lines(LSH, documents()) == [
-        b'{"index":{}}\n{"id":"a","c0":-9223372036854775807,"c1":2,'
+        b'{"index":{}}\n{"id":"a","c":"' + BASE64[0] + b'",'
         b'"h6":["0:2a","1:00"],"h8":["0:ab","1:00"]}\n',
-        b'{"index":{}}\n{"id":"b","c0":-1,"c1":9223372036854775807,'
+        b'{"index":{}}\n{"id":"b","c":"' + BASE64[1] + b'",'
         b'"h6":["0:00","1:3f"],"h8":["0:01","1:ff"]}\n',
     ]
 
@@ -131,7 +141,7 @@ def test_bulk_lines_of_lsh():
 def test_bulk_lines_of_flat_and_bm25():
     flat = IndexSpec("opensearch", "flat", "simhash", bits=128)
     assert lines(flat, documents(flat, ids=('q"', "ü")))[1] == (
-        b'{"index":{}}\n{"id":"\xc3\xbc","c0":-1,"c1":9223372036854775807}\n'
+        b'{"index":{}}\n{"id":"\xc3\xbc","c":"' + BASE64[1] + b'"}\n'
     )
     assert lines(BM25, documents(BM25, texts=("", 'say "x"\n'))) == [
         b'{"index":{}}\n{"id":"a","text":""}\n',
@@ -162,19 +172,14 @@ def test_tokens_are_those_of_the_contract(data):
         ]
 
 
-def test_code_words_are_padded_big_endian():
-    assert code_words(np.array([[0x01, 0x02]], np.uint8)).tolist() == [[0x0102 << 48]]
-    assert code_words(FINGERPRINTS.codes).tolist() == WORDS
-
-
 def test_lsh_body():
     made = lsh_bodies(FINGERPRINTS, SearchParams(10, 2, 6))
     assert made[0] == (
         COMMON + b'"query":{"script_score":{"query":{"bool":{"filter":{"terms":'
         b'{"h6":["0:2a","1:00"]}}}},"script":{"source":"' + SCRIPT.encode() + b'",'
-        b'"params":{"bits":128,"words":[-9223372036854775807,2]}}}}}'
+        b'"params":{"code":' + orjson.dumps(CODES[0]) + b"}}}}}"
     )
-    assert orjson.loads(made[1])["query"]["script_score"]["script"]["params"]["words"] == WORDS[1]
+    assert orjson.loads(made[1])["query"]["script_score"]["script"]["params"]["code"] == CODES[1]
 
 
 def test_fewer_tables_are_the_first_tokens():
@@ -183,12 +188,171 @@ def test_fewer_tables_are_the_first_tokens():
 
 
 def test_flat_body():
-    assert flat_bodies(FINGERPRINTS, 10)[1] == (
+    assert flat_bodies(FINGERPRINTS.codes, 10)[1] == (
         COMMON
         + b'"query":{"script_score":{"query":{"match_all":{}},"script":{"source":"'
         + SCRIPT.encode()
-        + b'","params":{"bits":128,"words":[-1,9223372036854775807]}}}}}'
+        + b'","params":{"code":'
+        + orjson.dumps(CODES[1])
+        + b"}}}}}"
     )
+
+
+# ---- families without a code
+
+# Document a has the hashes 5, 2^63 + 1 (twice) and 0, b has 255: signed and ascending, a's are
+# -2^63 + 1, 0 and 5. The strings are "ab" and, over two blocks of 64 characters, 64 times a and b.
+LONG_TEXT = b"a" * 64 + b"b"
+PLAIN = Fingerprints(
+    status=np.zeros(2, np.uint8),
+    codes=np.zeros((2, 0), np.uint8),
+    keys=np.zeros((0, 0, 2), np.uint32),
+    atom="bit",
+    hashes=Ragged(np.array([0, 4, 5]), np.array([5, 2**63 + 1, 0, 2**63 + 1, 255], np.uint64)),
+    strings=Ragged(np.array([0, 2, 67]), np.frombuffer(b"ab" + LONG_TEXT, np.uint8)),
+    vectors=np.array([[0.6, -0.8], [0.1, 1.0]], np.float32),
+)
+SORTED = (
+    b'{"size":10,"_source":false,"stored_fields":"_none_","track_total_hits":false%b,'
+    b'"sort":[{"_script":{"type":"number","order":"desc","script":{"source":"%b",'
+    b'"params":%b}}},{"id":"asc"}],"query":%b}'
+)
+COUNTING = b"double c = _score; return c / (doc['n'].value + params.n - c);"
+ALL = b'{"match_all":{}}'
+A_TOKENS = b'["8000000000000001","0000000000000000","0000000000000005"]'
+
+
+def plain(spec, rerank):
+    """Document lines and the bodies of the same two as queries."""
+    handle = IndexHandle(spec, "i", 2, 1, 0.0)
+    server = Script((200, b'{"defaults":{"indices":{"query":{"bool":{"max_clause_count":2}}}}}'))
+    made = bodies(handle, SearchParams(10, rerank=rerank), Queries([], PLAIN), server)
+    return lines(spec, Documents(["a", "b"], ["", ""], PLAIN)), made
+
+
+def test_mappings_of_families_without_a_code():
+    word = {"type": "long", "index": False, "doc_values": True}
+    count = {"type": "integer", "index": False, "doc_values": True}
+    string = {"type": "keyword", "index": False, "doc_values": True}
+    tokens = {
+        "type": "keyword",
+        "norms": False,
+        "doc_values": False,
+        "index_options": "docs",
+        "similarity": "boolean",
+        "split_queries_on_whitespace": True,
+    }
+    docs = Documents(["a", "b"], ["", ""], PLAIN)
+    assert properties(TOKENS, docs) == {"n": count, "p": word, "t": tokens}
+    assert properties(SETS, docs) == {"n": count, "p": word}
+    assert properties(STRINGS, docs) == {"s": string, "t": tokens}
+    flat = IndexSpec("opensearch", "flat", "fuzzyhash")
+    assert properties(flat, docs) == {"s": string}
+    assert properties(BGE, docs) == {"v": {"type": "knn_vector", "dimension": 2}}
+
+
+def test_tokens_of_sets():
+    sent, made = plain(TOKENS, "jaccard")
+    assert sent == [
+        b'{"index":{}}\n{"id":"a","n":3,"p":[-9223372036854775807,0,5],"t":' + A_TOKENS + b"}\n",
+        b'{"index":{}}\n{"id":"b","n":1,"p":[255],"t":["00000000000000ff"]}\n',
+    ]
+    # the server allows two clauses: one hash is counted, three are merged
+    assert made[1] == SORTED % (
+        b',"track_scores":true',
+        COUNTING,
+        b'{"n":1}',
+        b'{"match":{"t":"00000000000000ff"}}',
+    )
+    assert made[0] == SORTED % (
+        b"",
+        MERGING.encode(),
+        b'{"w":[-9223372036854775807,0,5]}',
+        b'{"bool":{"filter":{"terms":{"t":' + A_TOKENS + b"}}}}",
+    )
+
+
+def test_counted_hashes_are_words_of_one_match():
+    one = PLAIN.take(np.array([0]))
+    (made,) = sets_bodies(one.hashes, 10, tokens=True, clauses=3)
+    query = b'{"match":{"t":"8000000000000001 0000000000000000 0000000000000005"}}'
+    assert made == SORTED % (b',"track_scores":true', COUNTING, b'{"n":3}', query)
+
+
+def test_flat_of_sets():
+    sent, made = plain(SETS, "jaccard")
+    assert sent[1] == b'{"index":{}}\n{"id":"b","n":1,"p":[255]}\n'
+    assert made[1] == SORTED % (b"", MERGING.encode(), b'{"w":[255]}', ALL)
+
+
+def test_tokens_and_flat_of_strings():
+    sent, made = plain(STRINGS, "levenshtein")
+    assert sent[0] == b'{"index":{}}\n{"id":"a","s":"ab","t":' + A_TOKENS + b"}\n"
+    eq = [0] * 128
+    eq[ord("a")], eq[ord("b")] = 1, 2
+    params = orjson.dumps({"eq": eq, "m": 2})
+    where = b'{"bool":{"filter":{"terms":{"t":' + A_TOKENS + b"}}}}"
+    assert made[0] == SORTED % (b"", LEVENSHTEIN.encode(), params, where)
+    eq = [0] * 256
+    eq[2 * ord("a")], eq[2 * ord("b") + 1] = -1, 1
+    params = orjson.dumps({"eq": eq, "m": 65})
+    _, made = plain(IndexSpec("opensearch", "flat", "fuzzyhash"), "levenshtein")
+    assert made[1] == SORTED % (b"", LEVENSHTEIN.encode(), params, ALL)
+
+
+def test_flat_of_vectors():
+    sent, made = plain(BGE, "cosine")
+    assert sent[0] == b'{"index":{}}\n{"id":"a","v":[0.6,-0.8]}\n'
+    assert made[1] == (
+        COMMON + b'"query":{"script_score":{"query":{"match_all":{}},"script":{"lang":"knn",'
+        b'"source":"knn_score","params":{"field":"v","space_type":"innerproduct",'
+        b'"query_value":[0.1,1.0]}}}}}'
+    )
+
+
+def test_scores_of_vectors_are_read_as_cosines():
+    read = score_reader(BGE)
+    assert [read(score) for score in (2.0, 1.25, 1.0, 0.5, 0.8)] == [1, 0.25, 0, -1, -0.25]
+    assert score_reader(TOKENS)(0.5) == 0.5
+
+
+def test_more_terms_than_a_clause_takes_are_several_clauses():
+    tokens = [f"{i:x}" for i in range(65_537)]
+    query = orjson.loads(terms("t", orjson.dumps(tokens)))
+    clauses = query["bool"]["filter"]["bool"]["should"]
+    assert [len(clause["terms"]["t"]) for clause in clauses] == [65_536, 1]
+    assert [token for clause in clauses for token in clause["terms"]["t"]] == tokens
+    query = orjson.loads(terms("t", orjson.dumps(tokens[:-1])))
+    assert query == {"bool": {"filter": {"terms": {"t": tokens[:-1]}}}}
+
+
+def test_queries_that_are_not_ok_are_not_asked():
+    status = np.array([0, 2], np.uint8)
+    part = replace(PLAIN, status=status)
+    handle = IndexHandle(SETS, "i", 2, 1, 0.0)
+    made = bodies(handle, SearchParams(10, rerank="jaccard"), Queries([], part), Script())
+    assert [body is None for body in made] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "told"),
+    [
+        ([["other", "opensearch-knn"]], None),
+        ([["opensearch-knn"], ["other"]], "node 'n1' of http://s has not: install opensearch-knn"),
+        ([[]], "node 'n0' of http://s has not"),
+    ],
+)
+def test_the_plugin_must_be_on_every_node(nodes, told):
+    def call(method, path, **_):
+        assert (method, path.partition("?")[0]) == ("GET", "/_nodes/plugins")
+        plugins = [[{"name": name} for name in names] for names in nodes]
+        return {"nodes": {f"x{i}": {"name": f"n{i}", "plugins": p} for i, p in enumerate(plugins)}}
+
+    with contextlib.nullcontext() if told is None else pytest.raises(BackendError, match=told):
+        check_plugin(call, "http://s")
+
+
+# ---- what a server is asked
 
 
 class Script:
@@ -428,10 +592,14 @@ def test_ids_that_no_engine_holds(name, told):
 
 
 def test_fingerprints_must_fit():
-    with pytest.raises(BackendError, match="none given"):
+    with pytest.raises(BackendError, match="lsh searches fingerprints: the documents have none"):
         lines(LSH, documents(BM25))
-    with pytest.raises(BackendError, match="128 bits given"):
+    with pytest.raises(BackendError, match="the documents have codes of 128 bits and the index of"):
         lines(FLAT, documents(FLAT))
+    with pytest.raises(BackendError, match="tokens of winnowing needs fingerprints with sequence"):
+        lines(TOKENS, documents(TOKENS))
+    with pytest.raises(BackendError, match="flat of bge needs fingerprints with vector"):
+        lines(BGE, documents(BGE))
 
 
 # ---- addresses, names, settings
@@ -474,8 +642,15 @@ def test_names_of_ours():
 @pytest.mark.parametrize(
     ("spec", "params", "told"),
     [
-        (IndexSpec("opensearch", "multihash"), SearchParams(10), "no multihash"),
-        (LSH, SearchParams(10, 2, 8, "signature"), "in process only"),
+        (IndexSpec("opensearch", "multihash"), SearchParams(10), "no kind 'multihash'"),
+        (ROWS, SearchParams(10, 2, 2, "signature"), "in process only"),
+        (LSH, SearchParams(10, 2, 8, "signature"), "simhash has no rerank 'signature'"),
+        (TOKENS, SearchParams(10), "winnowing has no rerank 'code'"),
+        (IndexSpec("opensearch", "tokens", "bge"), SearchParams(10), "bge has no kind 'tokens'"),
+        (IndexSpec("opensearch", "flat", "karp_rabin"), SearchParams(10), "only compared"),
+        (TOKENS, SearchParams(10, rerank="jaccard"), None),
+        (STRINGS, SearchParams(10, rerank="levenshtein"), None),
+        (BGE, SearchParams(10, rerank="cosine"), None),
         (LSH, SearchParams(10, 70_000, 8), "65536 terms"),
         (FLAT, SearchParams(10_001), "10000 that an engine gives"),
         (LSH, SearchParams(10, 2, 8), None),
@@ -492,7 +667,7 @@ def test_impossible(spec, params, told):
     [
         (SearchParams(10, 3, 8), "num_tables 3: the index allows 1 to 2"),
         (SearchParams(10, 2, 7), "hash_length 7: the index has 6, 8"),
-        (SearchParams(10, 2, 8, "signature"), "in process only"),
+        (SearchParams(10, 2, 8, "signature"), "no rerank 'signature'"),
     ],
 )
 def test_open_refuses_what_was_not_built(params, told):

@@ -247,8 +247,8 @@ def test_a_full_disk_is_one_line(tmp_path, monkeypatch):
         ({"num_tables": 0, "hash_length": 8}, "num_tables 0"),
         ({"num_tables": 1, "hash_length": 9}, "hash_length 9 is not within 1 to 8"),
         ({"num_tables": 1, "hash_length": None}, "hash_length None"),
-        ({"num_tables": 1, "hash_length": 8, "rerank": "no"}, "choose from code, signature"),
-        ({"num_tables": 1, "hash_length": 8, "rerank": "signature"}, "simhash has no signatures"),
+        ({"num_tables": 1, "hash_length": 8, "rerank": "no"}, "simhash has no rerank 'no'"),
+        ({"num_tables": 1, "hash_length": 8, "rerank": "signature"}, "choose from code"),
     ],
 )
 def test_parameters_that_were_not_built(tmp_path, params, problem):

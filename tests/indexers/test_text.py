@@ -1,3 +1,4 @@
+import re
 import unicodedata
 
 import numpy as np
@@ -9,6 +10,7 @@ from indexers.errors import SettingError
 from indexers.kernels import threads
 from indexers.normaliser import normalise
 from indexers.text import Shingler
+from indexers.types import Status
 
 ANY_TEXT = st.text(st.characters(), max_size=40)  # lone surrogates included
 MIXED = st.text("aAbB éÉß中😀\t\n\x00\x1c\u2003İΣ\u030c\ud800", max_size=30)
@@ -126,3 +128,57 @@ def test_a_megabyte_of_text():
 def test_sizes_out_of_range_are_refused(size):
     with pytest.raises(SettingError, match=f"shingle size {size}.*1 to 7"):
         Shingler(size)
+
+
+def words_by_regex(text, size):
+    words = re.findall(r"\w+", normalise(text))
+    return [
+        " ".join(words[i : i + size]) for i in range(max(len(words) - size + 1, len(words) > 0))
+    ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.text("abé中_9 .,!\u0301\u0ca0", max_size=60) | MIXED | ANY_TEXT, max_size=6),
+    st.integers(1, 7),
+)
+def test_word_shingles_are_runs_of_word_characters(texts, size):
+    shingler = Shingler(size, "word")
+    block = shingler.block(texts)
+    assert decoded(shingler, block) == [words_by_regex(text, size) for text in texts]
+    assert shingler.lookup(texts).tokens.tolist() == block.tokens.tolist()
+
+
+def test_words_by_hand():
+    shingler = Shingler(2, "word")
+    block = shingler.block(["The cat -- the CAT's hat_1", "cat", "the,cat"])
+    assert decoded(shingler, block) == [
+        ["the cat", "cat the", "the cat", "cat s", "s hat_1"],
+        ["cat"],
+        ["the cat"],
+    ]
+
+
+def test_a_text_without_words_is_too_short():
+    texts = ["!?", "", " \t", "a", "—"]
+    expected = [Status.TOO_SHORT, Status.EMPTY, Status.EMPTY, Status.OK, Status.TOO_SHORT]
+    assert Shingler(1, "word").block(texts).status.tolist() == expected
+    assert Shingler(1).block(texts).status.tolist() == [0, 1, 1, 0, 0]
+
+
+def test_word_vocabulary_and_its_letters_grow():
+    texts = [f"{'long' * (i % 50)}word{i} and {i * 7919}" for i in range(30_000)]
+    shingler = Shingler(2, "word")
+    found = decoded(shingler, shingler.block(texts))
+    assert found == [words_by_regex(text, 2) for text in texts]
+
+
+def test_a_megabyte_of_one_word():
+    shingler = Shingler(1, "word")
+    shingler.block(["w" * 1_000_000, "v " * 500_000])
+    assert shingler.shingles(0, 2) == [b"w" * 1_000_000, b"v"]
+
+
+def test_an_unknown_unit_is_refused():
+    with pytest.raises(SettingError, match="unit 'line': choose from char, word"):
+        Shingler(3, "line")

@@ -19,6 +19,7 @@ from indexers.types import (
     IndexHandle,
     IndexSpec,
     Queries,
+    Ragged,
     SearchParams,
 )
 
@@ -87,7 +88,7 @@ def build(backend, tmp_path, spec, docs, progress=lambda _: None):
 
 
 def lsh(bits=128, lengths=(3, 10)):
-    return IndexSpec("opensearch", "lsh", "any", TABLES, lengths, bits)
+    return IndexSpec("opensearch", "lsh", None, TABLES, lengths, bits)
 
 
 # ---- answers
@@ -121,7 +122,7 @@ def test_lsh_answers_are_brute_force(backend, tmp_path, atom, bits, lengths):
 
 def test_flat_answers_are_brute_force(backend, tmp_path):
     docs = documents()
-    spec = IndexSpec("opensearch", "flat", "any", bits=128)
+    spec = IndexSpec("opensearch", "flat", bits=128)
     handle = build(backend, tmp_path, spec, docs)
     asked = docs.fingerprints.take(np.flatnonzero(docs.fingerprints.status == 0)[:20])
     searcher = backend.open(handle, SearchParams(50), Queries([], asked), docs.ids)
@@ -152,16 +153,151 @@ def test_lsh_answers_are_those_of_tables(backend, tmp_path, atom):
             searcher.close()
 
 
-def test_small_words_and_full_range(backend, tmp_path):
-    """JSON gives small numbers as Java's Integer, large ones as Long."""
-    codes = np.zeros((4, 8), np.uint8)
-    codes[1, 7], codes[2], codes[3, 0] = 5, 255, 128
+def test_codes_of_every_byte(backend, tmp_path):
+    codes = np.zeros((4, 256), np.uint8)
+    codes[1], codes[2], codes[3] = range(256), range(255, -1, -1), 255
     made = Fingerprints(np.zeros(4, np.uint8), codes, np.zeros((1, 1, 4), np.uint32), "bit")
-    spec = IndexSpec("opensearch", "flat", "any", bits=64)
+    spec = IndexSpec("opensearch", "flat", bits=2048)
     handle = build(backend, tmp_path, spec, Documents(["a", "b", "c", "d"], [""] * 4, made))
     searcher = backend.open(handle, SearchParams(4), Queries([], made), ["a", "b", "c", "d"])
-    assert searcher.search(1).scores.tolist() == [64, 62, 61, 2]
-    assert searcher.search(2).scores.tolist() == [64, 2, 1, 0]
+    hits = searcher.search(1)  # half of all bits of all bytes are 1, and b and c are complements
+    assert hits.ordinals.tolist() == [1, 0, 3, 2]
+    assert hits.scores.tolist() == [2048, 1024, 1024, 0]
+    searcher.close()
+
+
+def test_wide_codes(backend, tmp_path):
+    docs = documents(bits=2048)
+    handle = build(backend, tmp_path, IndexSpec("opensearch", "flat", bits=2048), docs)
+    asked = docs.fingerprints.take(np.flatnonzero(docs.fingerprints.status == 0)[:5])
+    searcher = backend.open(handle, SearchParams(20), Queries([], asked), docs.ids)
+    for query in range(5):
+        hits = searcher.search(query)
+        assert (hits.ordinals.tolist(), hits.scores.tolist()) == brute_force(
+            docs.fingerprints, asked, query, 20
+        )
+    searcher.close()
+
+
+# ---- families without a code
+
+
+def plain(n, **forms):
+    """Fingerprints without codes and keys, every tenth not OK."""
+    status = (np.arange(n) % 10 == 3).astype(np.uint8)
+    codes, keys = np.zeros((n, 0), np.uint8), np.zeros((0, 0, n), np.uint32)
+    return Fingerprints(status, codes, keys, "bit", **forms)
+
+
+def ragged(lists, dtype):
+    indptr = np.cumsum([0, *map(len, lists)]).astype(np.int64)
+    return Ragged(indptr, np.array([value for part in lists for value in part], dtype))
+
+
+def hash_lists(n, seed, longest=40):
+    """Hashes of either sign, repeats kept; many sets have the same similarity."""
+    rng = np.random.default_rng(seed)
+    pool = np.random.default_rng(9).integers(0, 2**64, 3000, dtype=np.uint64).tolist()
+    return [[pool[i] for i in rng.integers(0, 60, rng.integers(1, longest))] for _ in range(n)]
+
+
+def ranked(similarities, k):
+    """(similarity falling, ordinal rising) of what has a similarity."""
+    best = sorted((-s, row) for row, s in enumerate(similarities) if s is not None)[:k]
+    return [row for _, row in best], [-s for s, _ in best]
+
+
+def check_answers(backend, tmp_path, spec, rerank, docs, asked, similarity, k=15):
+    """Answers against the definition; a similarity of None is no candidate."""
+    ids = identifiers(len(docs))
+    handle = build(backend, tmp_path, spec, Documents(ids, [""] * len(docs), docs))
+    searcher = backend.open(handle, SearchParams(k, rerank=rerank), Queries([], asked), ids)
+    for query in range(len(asked)):
+        hits = searcher.search(query)
+        wanted = [
+            similarity(query, row) if docs.status[row] == asked.status[query] == 0 else None
+            for row in range(len(docs))
+        ]
+        assert (hits.ordinals.tolist(), hits.scores.tolist()) == ranked(wanted, k)
+    searcher.close()
+    backend.drop(handle)
+
+
+@pytest.mark.parametrize("kind", ["tokens", "flat"])
+def test_sets_are_ranked_by_exact_jaccard(backend, tmp_path, kind):
+    lists, queries = hash_lists(N, seed=1), hash_lists(20, seed=2)
+    # more hashes than a query may have clauses: these are merged, the others counted
+    pool = np.random.default_rng(9).integers(0, 2**64, 3000, dtype=np.uint64).tolist()
+    queries[1], queries[2], lists[7] = pool[:1024], pool[:1025], pool
+
+    def jaccard(query, row):
+        one, other = set(queries[query]), set(lists[row])
+        shared = len(one & other)
+        return shared / len(one | other) if shared or kind == "flat" else None
+
+    docs = plain(N, hashes=ragged(lists, np.uint64))
+    asked = plain(20, hashes=ragged(queries, np.uint64))
+    spec = IndexSpec("opensearch", kind, "winnowing")
+    check_answers(backend, tmp_path, spec, "jaccard", docs, asked, jaccard)
+
+
+def edit_distance(one, other):
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, 1):
+        last, row[0] = row[0], i
+        for j, b in enumerate(other, 1):
+            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (a != b))
+    return row[-1]
+
+
+@pytest.mark.parametrize("kind", ["tokens", "flat"])
+def test_strings_are_ranked_by_exact_edit_distance(backend, tmp_path, kind):
+    """Lengths about the blocks of 64 characters, few characters, so that distances tie."""
+    rng = np.random.default_rng(3)
+    lengths = [1, 2, 63, 64, 65, 100, 127, 128, 129, 150]
+    base = rng.choice(list(b"abc:/~"), 200)
+    texts = []
+    for i in range(120):
+        text = base[: lengths[i % len(lengths)]].copy()
+        text[rng.integers(0, len(text), i % 7)] = rng.integers(33, 127, i % 7)
+        texts.append(np.roll(text, i % 3).tolist())
+    lists = hash_lists(120, seed=4, longest=4)
+
+    def similarity(query, row):
+        if kind == "tokens" and not set(lists[query]) & set(lists[row]):
+            return None
+        return 1 / (1 + edit_distance(texts[query], texts[row]))
+
+    docs = plain(120, hashes=ragged(lists, np.uint64), strings=ragged(texts, np.uint8))
+    spec = IndexSpec("opensearch", kind, "fuzzyhash")
+    asked = docs.take(np.arange(20))
+    check_answers(backend, tmp_path, spec, "levenshtein", docs, asked, similarity)
+
+
+def test_vectors_are_ranked_by_cosine(backend, tmp_path):
+    rng = np.random.default_rng(5)
+    vectors = rng.normal(size=(N, 48))
+    vectors[20] = -vectors[10]
+    vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    docs = plain(N, vectors=vectors)
+    ids = identifiers(N)
+    spec = IndexSpec("opensearch", "flat", "bge")
+    handle = build(backend, tmp_path, spec, Documents(ids, [""] * N, docs))
+    asked = docs.take(np.arange(12))
+    searcher = backend.open(handle, SearchParams(N, rerank="cosine"), Queries([], asked), ids)
+    for query in (0, 10, 11):
+        hits = searcher.search(query)
+        exact = vectors.astype(np.float64) @ vectors[query].astype(np.float64)
+        assert sorted(hits.ordinals.tolist()) == np.flatnonzero(docs.status == 0).tolist()
+        np.testing.assert_allclose(hits.scores, exact[hits.ordinals], atol=1e-6)
+        assert hits.ordinals[0] == query
+        assert (np.diff(hits.scores) <= 0).all()
+    assert searcher.search(3).ordinals.tolist() == []  # not OK
+    searcher.close()
+    other = plain(1, vectors=vectors[:1, :40])
+    searcher = backend.open(handle, SearchParams(5, rerank="cosine"), Queries([], other), ids)
+    with pytest.raises(BackendError, match="length=40 does not match the expected length=48"):
+        searcher.search(0)
     searcher.close()
 
 
@@ -207,14 +343,14 @@ def test_what_is_built(backend, tmp_path, node):
 
 
 def test_refused_documents_are_named_and_nothing_stays(backend, tmp_path, node, monkeypatch):
-    original = bulk._tails
+    original = bulk.tails
 
     def spoiled(spec, made):
         tails = original(spec, made)
-        tails[2] = tails[2].replace(b'"c0":', b'"unmapped":')
+        tails[2] = tails[2].replace(b'"c":', b'"unmapped":')
         return tails
 
-    monkeypatch.setattr(bulk, "_tails", spoiled)
+    monkeypatch.setattr(bulk, "tails", spoiled)
     docs = documents()
     third = docs.ids[int(np.flatnonzero(docs.fingerprints.status == 0)[2])]
     with pytest.raises(BackendError) as caught:

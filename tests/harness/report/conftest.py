@@ -12,7 +12,7 @@ def make_trial(key, family="simhash", backend="tables", kind="lsh", **changes):
             "kind": kind,
             "num_tables": 20,
             "hash_length": 12,
-            "bits": 128,
+            "bits": 1024 if family == "minhash" else 128,
             "rerank": "code",
             "shingle_size": 3,
         },

@@ -1,0 +1,66 @@
+"""What an index kind asks of a family, and by what its answers are ranked."""
+
+from __future__ import annotations
+
+from indexers import registry
+from indexers.types import Form, IndexSpec, SearchParams
+
+RERANK_FORMS: dict[str, Form] = {
+    "code": "bits",
+    "signature": "signature",
+    "jaccard": "sequence",
+    "levenshtein": "string",
+    "cosine": "vector",
+}
+"""The form of fingerprint that each re-ranking compares."""
+_CODE_RERANKS = ("code", "signature")
+
+
+def default_rerank(spec: IndexSpec) -> str:
+    """By what the answers of an index of this family are ranked unless told otherwise."""
+    return registry.family(spec.family).reranks[0] if spec.family else "code"
+
+
+def needed_forms(spec: IndexSpec) -> tuple[Form, ...]:
+    """The forms of fingerprint that such an index is made of."""
+    ranked: Form = "bits" if spec.bits is not None else RERANK_FORMS[default_rerank(spec)]
+    if spec.kind == "tokens" and ranked != "sequence":
+        return ("sequence", ranked)
+    return (ranked,)
+
+
+def misfit(
+    backend: str, kinds: tuple[str, ...], spec: IndexSpec, params: SearchParams
+) -> str | None:
+    """Why this backend, kind, family and re-ranking do not go together, or None.
+
+    Args:
+        backend: name of the backend.
+        kinds: that the backend has.
+        spec: what would be built.
+        params: how it would be searched.
+    """
+    if spec.kind not in kinds:
+        return f"{backend} has no kind {spec.kind!r}: choose from {', '.join(kinds)}"
+    if problem := _family_misfit(backend, spec, params):
+        return problem
+    if params.rerank in _CODE_RERANKS and spec.bits is None:
+        return f"{spec.kind} re-ranked by {params.rerank} needs bits"
+    return None
+
+
+def _family_misfit(backend: str, spec: IndexSpec, params: SearchParams) -> str | None:
+    family = registry.family(spec.family) if spec.family else None
+    if family and not family.kinds:
+        return f"{family.name} is only compared, never searched: use it with `harness bench`"
+    if family and spec.kind not in family.kinds:
+        return f"{family.name} has no kind {spec.kind!r}: choose from {', '.join(family.kinds)}"
+    name, reranks = (family.name, family.reranks) if family else (backend, _CODE_RERANKS)
+    if params.rerank not in reranks:
+        return f"{name} has no rerank {params.rerank!r}: choose from {', '.join(reranks)}"
+    if family and not family.nested and spec.kind == "lsh" and spec.num_tables != params.num_tables:
+        return (
+            f"{name} does not nest in num_tables: an index of {spec.num_tables} tables is "
+            f"searched with {spec.num_tables}, not {params.num_tables}"
+        )
+    return None

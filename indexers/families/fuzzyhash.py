@@ -1,0 +1,114 @@
+"""FuzzyHash: context triggered piecewise hashes (Kornblum 2006), the digests of ssdeep.
+
+The string is the digest `size:part:part` of the normalised text's UTF-8. The hashes are those
+of the character n-grams of both parts, each with the block size of its part (the second part's
+is twice the first's), so that the first part of one digest meets the second of another that has
+half its block size. The hash of an n-gram is mix(mix(mix(seed + gamma) + block size * gamma) + w)
+modulo 2^64, where w is the number that its ASCII bytes spell, the first the most significant,
+mix the finalizer of splitmix64 and gamma its increment. A part shorter than n is one n-gram.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from indexers import ctph_processes, limits
+from indexers.atoms import mixed
+from indexers.kernels import fuzzyhash as kernel
+from indexers.types import (
+    Atom,
+    Fingerprints,
+    Form,
+    HashParams,
+    Ragged,
+    Source,
+    Sweep,
+    TableSize,
+)
+
+GAMMA = np.uint64(0x9E3779B97F4A7C15)
+
+
+class FuzzyHasher:
+    """Hashes blocks of texts; keeps nothing between them.
+
+    Args:
+        params: how to hash.
+    """
+
+    def __init__(self, params: HashParams) -> None:
+        self._size = params.shingle_size
+        # as an array: numpy warns of the overflow of scalars
+        self._start = mixed(np.array([params.seed], np.uint64) + GAMMA)[0]
+
+    def learn(self, items: Sequence[str]) -> None:
+        """Nothing to learn: digests have no weights."""
+
+    def __call__(self, items: Sequence[str]) -> Fingerprints:
+        """Fingerprints of raw texts; large blocks are hashed by several processes.
+
+        EMPTY where nothing is left after normalising, TOO_SHORT where a text under 32 bytes
+        gives too few pieces, LOW_ENTROPY where a longer one does: told in `indexers.ctph`.
+        """
+        n = len(items)
+        statuses, digests = ctph_processes.digests(items)
+        status = np.frombuffer(statuses, np.uint8).copy()
+        indptr = np.zeros(n + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, digests), np.int64, n), out=indptr[1:])
+        strings = Ragged(indptr, np.frombuffer(b"".join(digests), np.uint8))
+        codes, keys = np.zeros((n, 0), np.uint8), np.zeros((0, 0, n), np.uint32)
+        hashes = self._hashes(strings)
+        return Fingerprints(status, codes, keys, "bit", hashes=hashes, strings=strings)
+
+    def _hashes(self, strings: Ragged) -> Ragged:
+        offsets = np.zeros_like(strings.indptr)
+        hashes = np.empty(len(strings.values), np.uint64)
+        kernel.gram_hashes(strings.values, strings.indptr, self._size, self._start, offsets, hashes)
+        return Ragged(offsets, hashes[: offsets[-1]].copy())
+
+
+class FuzzyHash:
+    """The family: CTPH digests."""
+
+    name: ClassVar[str] = "fuzzyhash"
+    version: ClassVar[int] = 1
+    source: ClassVar[Source] = "text"
+    atom: ClassVar[Atom] = "bit"
+    forms: ClassVar[tuple[Form, ...]] = ("string", "sequence")
+    kinds: ClassVar[tuple[str, ...]] = ("tokens", "flat")
+    reranks: ClassVar[tuple[str, ...]] = ("levenshtein",)
+    reads: ClassVar[tuple[str, ...]] = ("shingle_size",)
+    nested: ClassVar[bool] = True
+    max_num_tables: ClassVar[int] = 0
+    max_hash_length: ClassVar[int] = 0
+
+    def sweep(self, dimension: int | None = None) -> Sweep:  # noqa: ARG002  # texts have none
+        """No sizes: there are neither tables nor a code."""
+        return Sweep(None)
+
+    def check(self, size: TableSize, params: HashParams) -> None:
+        """Refuse parameters out of range; `size` and `bits` are without effect.
+
+        Raises:
+            SettingError: one line for each value out of range.
+        """
+        limits.check(self, size, params)
+
+    def hasher(self, size: TableSize, params: HashParams) -> FuzzyHasher:
+        """A hasher of digests, which depend on the text alone, and of their n-grams.
+
+        Args:
+            size: without effect.
+            params: seed and shingle_size, of the hashes of the digests' n-grams.
+
+        Raises:
+            SettingError: a value is out of range.
+        """
+        self.check(size, params)
+        return FuzzyHasher(params)
+
+
+FAMILY = FuzzyHash()

@@ -1,0 +1,91 @@
+"""Which settings a study measures, family by family."""
+
+import pytest
+
+from harness.config import study_config
+from harness.tuning.hashing import family_name, hashing_of
+from harness.tuning.space import space
+from indexers.errors import SettingError
+
+
+def settings_of(family, dimension=None, **flags):
+    config = study_config({"sla_ms": 100, "family": family, **flags})
+    return [point.setting for point in space(config, dimension).points]
+
+
+def test_a_family_without_tables_is_one_setting_a_size_and_window():
+    found = settings_of("winnowing", backend="tables", shingle_size="3,4", window="2,5,9")
+    assert [(s.kind, s.shingle_size, s.window) for s in found] == [
+        ("tokens", size, window) for size in (3, 4) for window in (2, 5, 9)
+    ]
+    assert {(s.num_tables, s.hash_length, s.bits, s.rerank) for s in found} == {
+        (None, None, None, "jaccard")
+    }
+
+
+def test_windows_do_not_multiply_families_that_have_none():
+    assert len(settings_of("fuzzyhash", backend="tables", window="2,5,9")) == 1
+
+
+def test_lshash_sweeps_the_divisors_of_the_dimension():
+    found = settings_of("lshash", 384, backend="tables")
+    assert sorted({s.num_tables for s in found}) == [6, 8, 12, 16, 24, 32, 48]
+    # a pass over the vectors a number of tables
+    assert len({hashing_of(s) for s in found}) == 7
+
+
+def test_the_code_of_lshash_is_a_baseline_for_each_number_of_tables():
+    found = settings_of("lshash", 384, backend="exact", num_tables="6,8")
+    assert [(s.kind, s.num_tables, s.hash_length) for s in found] == [
+        ("flat", 6, None),
+        ("flat", 8, None),
+    ]
+
+
+def test_sizes_that_do_not_divide_are_named_with_what_is_allowed():
+    with pytest.raises(SettingError) as caught:
+        settings_of("lshash", 384, backend="tables", num_tables="5,8")
+    assert len(caught.value.problems) == 1
+    assert "num_tables 5" in caught.value.problems[0]
+    assert "6, 8, 12" in caught.value.problems[0]
+    with pytest.raises(SettingError, match="bits 100"):
+        settings_of("bihash", 384, backend="tables", bits="100")
+
+
+def test_widths_are_swept():
+    found = settings_of("bihash", 384, backend="exact", bits="128,384")
+    assert [s.bits for s in found] == [128, 384]
+    assert [family_name(s) for s in found] == ["bihash", "bihash (384 bits)"]
+
+
+def test_what_is_plain_needs_no_mention():
+    plain = settings_of("winnowing", backend="tables")[0]
+    words = settings_of("winnowing", backend="tables", unit="word", shingle_size="2")[0]
+    assert family_name(plain) == "winnowing"
+    assert family_name(words) == "winnowing (word 2-grams)"
+
+
+def test_a_backend_that_has_no_kind_of_a_family_is_counted():
+    config = study_config({"sla_ms": 100, "family": "winnowing", "backend": "tables,faiss"})
+    made = space(config)
+    assert len(made.points) == 1
+    assert [count for _, count in made.impossible] == [1]
+    assert "winnowing as flat on faiss" in made.impossible[0][0]
+
+
+def test_a_family_that_a_backend_has_no_kind_for_is_counted():
+    config = study_config({"sla_ms": 100, "family": "bge", "backend": "tables,exact"})
+    made = space(config, 384)
+    assert [p.setting.backend for p in made.points] == ["exact"]
+    assert [count for _, count in made.impossible] == [1]
+    assert "bge is searched as flat, and tables has lsh, tokens" in made.impossible[0][0]
+
+
+def test_families_that_are_only_compared_are_refused():
+    with pytest.raises(SettingError, match="harness bench"):
+        study_config({"sla_ms": 100, "family": "karp_rabin"})
+
+
+def test_tables_of_a_family_that_has_none_are_refused():
+    with pytest.raises(SettingError, match="winnowing has none"):
+        study_config({"sla_ms": 100, "family": "winnowing", "num_tables": ("winnowing=5",)})

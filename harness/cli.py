@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 import click
 
 from harness import __version__
+from harness.bench.commands import bench
+from harness.cli_options import vector_options
 from indexers.address import masked
 from indexers.errors import (
     EngineUnavailable,
@@ -48,10 +50,22 @@ def cli() -> None:
 )
 @click.option("--fields", metavar="A,B", help="Fields joined into a document's text (title,text).")
 @click.option("--backend", metavar="A,B", help="tables, faiss, opensearch, exact (tables,faiss).")
-@click.option("--family", metavar="A,B", help="simhash, minhash (both).")
+@click.option(
+    "--family",
+    metavar="A,B",
+    help="simhash, minhash (both), winnowing, fuzzyhash, flyhash; over vectors: lsh, bihash, "
+    "lshash, bge.",
+)
 @click.option("--num-tables", metavar="SIZES", multiple=True, help="5,20 or minhash=5,20.")
 @click.option("--hash-length", metavar="SIZES", multiple=True, help="8,12 or minhash=2,4.")
+@click.option("--bits", metavar="SIZES", multiple=True, help="Width of the code: 128,256.")
+@click.option("--shingle-size", metavar="SIZES", multiple=True, help="Units a shingle (3).")
+@click.option("--unit", metavar="UNIT", help="Of shingles: char (default) or word.")
+@click.option("--weighting", metavar="HOW", help="Of shingles: tf (default) or idf.")
+@click.option("--window", metavar="SIZES", multiple=True, help="Of winnowing (5).")
 @click.option("--rerank", metavar="A,B", help="code, signature (code).")
+@click.option("--reference", metavar="NAME", help="Similarity of the neighbours: jaccard, cosine.")
+@vector_options
 @click.option("--build", metavar="HOW", help="shared (default) or per-setting.")
 @click.option("--seed", metavar="N", help="Seed of hashes, generated data and load (123).")
 @click.option("--opensearch-url", metavar="URL", help="Also HARNESS_OPENSEARCH_URL.")
@@ -103,6 +117,9 @@ def truth(corpus: str, fields: str | None, min_similarity: float) -> None:
         similarity = "" if pair.similarity is None else f"{pair.similarity:.6f}"
         label = "" if pair.label is None else f"{pair.label:g}"
         click.echo(f"{pair.query_id}\t{pair.document_id}\t{similarity}\t{label}")
+
+
+cli.add_command(bench)
 
 
 def _command() -> str:

@@ -1,0 +1,1 @@
+"""Families of fingerprints and similarities compared with each other."""

@@ -1,0 +1,243 @@
+"""How far a changed text stays near its original: similarity to it, and its rank in the corpus."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from harness.bench.choices import Choice, choices
+from harness.bench.compare import Sides, default_variant
+from harness.bench.config import BenchConfig
+from harness.bench.hashing import Printed, fingerprint
+from harness.bench.robustness_cases import Case, changed, chosen_perturbations, sampled
+from harness.bench.scoring import fitted
+from harness.collection import source
+from harness.collection.types import Corpus
+from harness.config_problems import ALL
+from harness.progress import Progress, duration
+from indexers import registry
+from indexers.errors import SettingError
+from indexers.types import F64, I64, Form, Similarity, Status
+
+SCHEMA_VERSION = 1
+_BLOCK_SCORES = 2**22
+_NATURAL: Mapping[Form, str] = {
+    "bits": "hamming",
+    "signature": "agreement",
+    "sequence": "jaccard",
+    "string": "levenshtein",
+    "vector": "cosine",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Changed texts against the corpus; NaN where text or original has no fingerprint.
+
+    Attributes:
+        similarity: float64 (n,), of each text to its original.
+        above: float64 (n,), documents nearer to the text than its original.
+        equal: float64 (n,), documents as near, the original among them.
+    """
+
+    similarity: F64
+    above: F64
+    equal: F64
+
+
+def measure(
+    config: BenchConfig, perturbations: Sequence[str], sample: int, progress: Progress
+) -> dict[str, Any]:
+    """Every family and similarity under every perturbation and strength.
+
+    Args:
+        config: corpus, families, similarities and how they hash.
+        perturbations: names; none for all.
+        sample: documents to change, at most.
+        progress: told how far it is.
+
+    Returns:
+        `{"schema_version", "corpus": {"name", "documents"}, "sample", "seed", "perturbations":
+        [{"name", "strengths", "share_of"}], "left_out": [line], "rows": [row]}`; a row is told
+        by `summary`.
+
+    Raises:
+        SettingError: a setting, a name, or a family that was named cannot hash so.
+        CorpusError: the documents cannot be used.
+    """
+    seed = source.DEFAULT_SEED if config.seed is None else config.seed
+    made = chosen_perturbations(perturbations)
+    chosen, left_out = _choices(config)
+    assert config.corpus is not None
+    corpus = source.open_corpus(config.corpus, config.fields, seed=seed)
+    originals = sampled(corpus, sample, seed)
+    cases, texts = changed(corpus, originals, made, seed)
+    sides = _sides(config, corpus, originals, texts, progress)
+    rows = []
+    for choice in _told(chosen, progress):
+        try:
+            rows += _family(choice, config, sides, originals, cases)
+        except SettingError as error:
+            if choice.named:
+                raise
+            left_out += error.problems
+    if not rows:
+        raise SettingError(*left_out)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "corpus": {"name": corpus.name, "documents": len(corpus.ids)},
+        "sample": len(originals),
+        "seed": seed,
+        "perturbations": [
+            {"name": name, "strengths": list(one.strengths), "share_of": one.share_of}
+            for name, one in made.items()
+        ],
+        "left_out": left_out,
+        "rows": rows,
+    }
+
+
+def _choices(config: BenchConfig) -> tuple[list[Choice], list[str]]:
+    """As `choices`; the vectors of changed texts cannot come from a file."""
+    try:
+        chosen, left_out = choices(config)
+    except SettingError as error:
+        raise SettingError(*map(_by_model, error.problems)) from None
+    return chosen, list(map(_by_model, left_out))
+
+
+def _by_model(line: str) -> str:
+    return line.replace("give --vectors FILE or --model NAME", "give --model NAME")
+
+
+def _sides(
+    config: BenchConfig, corpus: Corpus, originals: I64, texts: Sequence[str], progress: Progress
+) -> Sides:
+    """The corpus' documents, and the changed texts in the place of its queries."""
+    if not config.has_vectors:
+        return Sides(corpus.texts, texts)
+    from harness.bench.vectors import with_vectors
+
+    query_self = np.full(len(texts), -1, np.int32)
+    query_self[: len(originals)] = originals
+    asked = replace(
+        corpus,
+        query_ids=[str(row) for row in range(len(texts))],
+        query_texts=texts,
+        query_self=query_self,
+        judgments=None,
+    )
+    return with_vectors(config, asked, progress)
+
+
+def _told(chosen: Sequence[Choice], progress: Progress) -> Iterator[Choice]:
+    started = time.monotonic()
+    for done, choice in enumerate(chosen, 1):
+        yield choice
+        left_s = (time.monotonic() - started) / done * (len(chosen) - done)
+        told = f", about {duration(left_s)} left" if done < len(chosen) else ""
+        progress.say(f"{done}/{len(chosen)} families ({choice.family}){told}")
+
+
+def _family(
+    choice: Choice, config: BenchConfig, sides: Sides, originals: I64, cases: Sequence[Case]
+) -> list[dict[str, Any]]:
+    variant = default_variant(choice, sides, config.hashing)
+    documents, asked = sides.of(choice.family)
+    printed = fingerprint(choice.family, variant.params, documents, asked, variant.size)
+    rows = []
+    for name, form in _compared(choice, config):
+        similarity = registry.similarity(name)
+        if (printed.documents.status == Status.OK).any():
+            similarity = fitted(similarity, printed.documents)
+        done: dict[int, Ranked] = {}  # the originals are ranked once
+        for case in cases:
+            if case.rows.start not in done:
+                done[case.rows.start] = ranked(similarity, form, printed, case.rows, originals)
+            head = {"family": choice.family, "similarity": name}
+            rows.append({**head, **summary(case, done[case.rows.start], printed, originals)})
+    return rows
+
+
+def _compared(choice: Choice, config: BenchConfig) -> Sequence[tuple[str, Form]]:
+    """The similarities asked for; else the one that the family is made for."""
+    if ALL not in config.similarity:
+        return choice.similarities
+    forms = registry.family(choice.family).forms
+    natural = _NATURAL["signature" if "signature" in forms else forms[0]]
+    return [pair for pair in choice.similarities if pair[0] == natural] or choice.similarities[:1]
+
+
+def ranked(
+    similarity: Similarity, form: Form, printed: Printed, rows: slice, originals: I64
+) -> Ranked:
+    """Rank the original of each changed text among all documents.
+
+    Args:
+        similarity: how.
+        form: in which fingerprints are compared.
+        printed: of the corpus' documents, and of the changed texts as queries.
+        rows: of the changed texts.
+        originals: int64 (n,), ordinal of the original of each of these rows.
+    """
+    n = len(originals)
+    found, above, equal = np.full(n, np.nan), np.full(n, np.nan), np.full(n, np.nan)
+    step = max(1, _BLOCK_SCORES // len(printed.documents))
+    for start in range(0, n, step):
+        part = np.arange(start, min(start + step, n))
+        scores = similarity.matrix(printed.queries.take(rows.start + part), printed.documents, form)
+        own = scores[np.arange(len(part)), originals[part]]
+        told = ~np.isnan(own)
+        found[part] = own
+        above[part[told]] = (scores[told] > own[told, None]).sum(axis=1)
+        equal[part[told]] = (scores[told] == own[told, None]).sum(axis=1)
+    return Ranked(found, above, equal)
+
+
+def summary(case: Case, found: Ranked, printed: Printed, originals: I64) -> dict[str, Any]:
+    """One row.
+
+    Documents as near to a text as its original tie with it: ranks, their reciprocals and the
+    chance of rank 1 are expected values over the orders of the tie. A text without a
+    fingerprint counts as a miss (0) in `mrr` and `top1` and is left out of the means of
+    similarity and rank, which are None where no text has one.
+
+    Returns:
+        `perturbation`, `strength`, `similarity_mean`, `rank_mean`, `rank_median`, `mrr`, `top1`,
+        `not_ok` (texts without a fingerprint), `n` (texts whose original has one) and `kept`
+        (characters of the changed texts over those of the originals).
+    """
+    held = printed.documents.status[originals] == Status.OK
+    ok = held & (printed.queries.status[case.rows] == Status.OK)
+    above, equal, n = found.above[ok], found.equal[ok], int(held.sum())
+    ranks = above + (equal + 1) / 2
+    return {
+        "perturbation": case.perturbation,
+        "strength": case.strength,
+        "similarity_mean": _mean(found.similarity[ok]),
+        "rank_mean": _mean(ranks),
+        "rank_median": float(np.median(ranks)) if len(ranks) else None,
+        "mrr": float(reciprocal(above, equal).sum()) / n if n else None,
+        "top1": float(np.where(above == 0, 1 / np.maximum(equal, 1), 0).sum()) / n if n else None,
+        "not_ok": n - int(ok.sum()),
+        "n": n,
+        "kept": case.kept,
+    }
+
+
+def _mean(values: F64) -> float | None:
+    return float(values.mean()) if len(values) else None
+
+
+def reciprocal(above: F64, equal: F64) -> F64:
+    """Expected 1 / rank over ranks above + 1 … above + equal, all equally likely."""
+    if not len(above):
+        return np.zeros(0)
+    harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, int((above + equal).max()) + 1))])
+    low, high = above.astype(np.int64), (above + equal).astype(np.int64)
+    result: F64 = (harmonic[high] - harmonic[low]) / equal
+    return result

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import get_args
 
 from indexers.errors import SettingError
+from indexers.protocols import Family
 from indexers.text import SHINGLE_SIZES
-from indexers.types import Family, HashParams, TableSize, Unit, Weighting
+from indexers.types import HashParams, TableSize, Unit, Weighting
 
 MAX_BITS = 4096
 MAX_SEED = 2**32 - 1

@@ -11,7 +11,8 @@ import indexers.backends
 import indexers.families
 import indexers.similarity
 from indexers.errors import SettingError
-from indexers.types import Backend, Family, Form, Similarity
+from indexers.protocols import Backend, Family, Similarity
+from indexers.types import Form
 
 
 def _names(path: list[str]) -> tuple[str, ...]:

@@ -12,20 +12,11 @@ import numpy as np
 
 from indexers import manifest
 from indexers.errors import BackendError
+from indexers.index_types import Queries
 from indexers.manifest import Array, Parameter
+from indexers.protocols import Family, Hasher
 from indexers.store_files import NAMES, BlockWriter, arrays_of
-from indexers.types import (
-    Family,
-    Fingerprints,
-    Hasher,
-    HashParams,
-    Items,
-    Progress,
-    Queries,
-    Ragged,
-    TableSize,
-    no_progress,
-)
+from indexers.types import Fingerprints, HashParams, Items, Progress, Ragged, TableSize, no_progress
 
 BLOCK = 16_384
 """Documents hashed at a time."""

@@ -6,33 +6,45 @@ which is the byte order of UTF-8), so that ordering by ordinal is ordering by id
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import IntEnum
-from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 U8: TypeAlias = NDArray[np.uint8]
+
 U32: TypeAlias = NDArray[np.uint32]
+
 U64: TypeAlias = NDArray[np.uint64]
+
 I32: TypeAlias = NDArray[np.int32]
+
 I64: TypeAlias = NDArray[np.int64]
+
 F64: TypeAlias = NDArray[np.float64]
+
 F32: TypeAlias = NDArray[np.float32]
+
 Bool: TypeAlias = NDArray[np.bool_]
 
 Atom: TypeAlias = Literal["bit", "row"]
+
 Source: TypeAlias = Literal["text", "vector"]
 """What a family hashes: raw texts, or float32 vectors (n, D)."""
+
 Form: TypeAlias = Literal["bits", "signature", "sequence", "string", "vector"]
 """A shape that a fingerprint can have; a sequence is also its set and its multiset."""
+
 Unit: TypeAlias = Literal["char", "word"]
+
 Weighting: TypeAlias = Literal["tf", "idf"]
+
 Items: TypeAlias = Any
 """What a hasher takes: `Sequence[str]` for source `text`, float32 (n, D) for `vector`."""
+
 Progress: TypeAlias = Callable[[int], None]
 """Called with the number of documents done since the last call."""
 
@@ -169,122 +181,6 @@ class Fingerprints:
         return tuple(form for form, there in held.items() if there)
 
 
-class Hasher(Protocol):
-    """Turns blocks of texts or vectors into fingerprints; may keep a vocabulary between blocks."""
-
-    def learn(self, items: Items) -> None:
-        """Look at one block of documents before any is hashed, for weights that need counts.
-
-        Called for every block where `HashParams.weighting` is `idf`; else without effect.
-        """
-        ...
-
-    def __call__(self, items: Items) -> Fingerprints:
-        """Fingerprints of one block of raw texts (normalised inside) or vectors."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Sweep:
-    """What a family is swept over unless told otherwise.
-
-    Attributes:
-        bits: width of the code; None for a family without codes.
-        num_tables: ascending; empty for a family without tables.
-        hash_lengths: ascending; empty for a family without tables.
-    """
-
-    bits: int | None
-    num_tables: tuple[int, ...] = ()
-    hash_lengths: tuple[int, ...] = ()
-
-
-class Family(Protocol):
-    """An algorithm that turns a text or vector into a fingerprint. A module holds one as `FAMILY`.
-
-    Attributes:
-        name: that of its module.
-        version: raised whenever a fingerprint of it would change.
-        source: what it hashes.
-        forms: of its fingerprints; `signature` only where asked for.
-        kinds: index kinds that can search it: `lsh`, `flat`, `multihash`, `tokens`; none for a
-            family that is only compared (`harness bench`).
-        reranks: by what its answers are ranked, the default first: `code`, `signature`, or the
-            name of a similarity.
-        reads: fields of `HashParams` that it reads beside `bits` and `seed`.
-        nested: whether fewer tables are the first ones, so that one pass serves all.
-        max_num_tables, max_hash_length: greatest sizes; 0 without tables.
-    """
-
-    name: ClassVar[str]
-    version: ClassVar[int]
-    source: ClassVar[Source]
-    atom: ClassVar[Atom]
-    forms: ClassVar[tuple[Form, ...]]
-    kinds: ClassVar[tuple[str, ...]]
-    reranks: ClassVar[tuple[str, ...]]
-    reads: ClassVar[tuple[str, ...]]
-    nested: ClassVar[bool]
-    max_num_tables: ClassVar[int]
-    max_hash_length: ClassVar[int]
-
-    def sweep(self, dimension: int | None = None) -> Sweep:
-        """Default sizes, for vectors of this dimension where it matters.
-
-        Raises:
-            SettingError: vectors of this dimension cannot be hashed.
-        """
-        ...
-
-    def check(self, size: TableSize, params: HashParams) -> None:
-        """Refuse what the family cannot serve, naming all of it and what is allowed.
-
-        Raises:
-            SettingError: one line for each value out of range.
-        """
-        ...
-
-    def hasher(self, size: TableSize, params: HashParams) -> Hasher:
-        """A hasher whose keys and codes depend on `params` alone, never on sizes (but for
-        families that are not nested, on `num_tables`).
-
-        Raises:
-            SettingError: as `check`.
-        """
-        ...
-
-
-class Similarity(Protocol):
-    """How alike two fingerprints are. A module holds one as `SIMILARITY`.
-
-    Attributes:
-        name: that of its module.
-        forms: that it compares, the preferred first.
-
-    Some have more: `least`, form -> the similarity of fingerprints that have nothing in common;
-    `fitted(documents)`, which gives a similarity with what it must know of the documents.
-    """
-
-    name: ClassVar[str]
-    forms: ClassVar[tuple[Form, ...]]
-
-    def matrix(self, queries: Fingerprints, documents: Fingerprints, form: Form) -> F64:
-        """Similarity of every query to every document, higher is nearer.
-
-        Args:
-            queries: m fingerprints.
-            documents: n fingerprints of the same family and parameters.
-            form: one of `forms` that both have.
-
-        Returns:
-            float64 (m, n), the same whatever else is in the block; NaN where either is not OK.
-
-        Raises:
-            SettingError: the form is not compared, or its widths differ.
-        """
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Nearest:
     """The exact nearest documents of each query with the whole tie class of the K-th.
@@ -304,242 +200,3 @@ class Nearest:
     similarity: F64
     kth: F64
     valid: Bool
-
-
-@dataclass(frozen=True, slots=True)
-class Documents:
-    """What a backend indexes. Row i is the document of ordinal i.
-
-    Attributes:
-        ids: n ids, sorted ascending, unique.
-        texts: n raw texts; read by text indexes alone.
-        fingerprints: of the same n documents; None for text indexes.
-    """
-
-    ids: Sequence[str]
-    texts: Sequence[str]
-    fingerprints: Fingerprints | None
-
-
-@dataclass(frozen=True, slots=True)
-class Queries:
-    """What a searcher is asked. Row i is query i.
-
-    Attributes:
-        texts: raw texts; read by text indexes alone.
-        fingerprints: None for text indexes.
-    """
-
-    texts: Sequence[str]
-    fingerprints: Fingerprints | None
-
-
-@dataclass(frozen=True, slots=True)
-class IndexSpec:
-    """What is built: one index that serves every setting up to these sizes.
-
-    Attributes:
-        backend: name of the backend.
-        kind: `lsh`, `flat`, `multihash`, `tokens` or `bm25`.
-        family: name of the family; None for `bm25`.
-        num_tables: number of tables stored; None where the kind has none.
-        hash_lengths: the hash lengths that will be asked for, ascending; empty where none.
-        bits: width of the re-ranking code; None for `bm25` and families without codes.
-    """
-
-    backend: str
-    kind: str
-    family: str | None = None
-    num_tables: int | None = None
-    hash_lengths: tuple[int, ...] = ()
-    bits: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SearchParams:
-    """How an index is searched.
-
-    Attributes:
-        k: how many answers are asked for, at least 1.
-        num_tables: the first tables to look in; None where the kind has none.
-        hash_length: atoms of the key that must agree; None where the kind has none.
-        rerank: `code` (Hamming on the code), `signature` (in process only), or the similarity
-            of a family without codes: `jaccard`, `levenshtein`, `cosine`.
-    """
-
-    k: int
-    num_tables: int | None = None
-    hash_length: int | None = None
-    rerank: str = "code"
-
-
-@dataclass(frozen=True, slots=True)
-class BackendConfig:
-    """Where a backend finds its server and how it marks what it makes.
-
-    Attributes:
-        url: of the server; None for a backend in process.
-        owner: tag written into every temporary index, `[a-z0-9-]+`; only indexes that carry
-            it are deleted.
-        timeout_s: limit of one administrative request.
-    """
-
-    url: str | None = None
-    owner: str = "harness"
-    timeout_s: float = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class IndexHandle:
-    """A built index, described well enough for another process to open it.
-
-    Attributes:
-        spec: what was asked for.
-        location: index name in an engine, or folder of files in process.
-        documents: how many documents were indexed.
-        size_bytes: of the index as stored.
-        build_s: time to build, fingerprinting apart.
-    """
-
-    spec: IndexSpec
-    location: str
-    documents: int
-    size_bytes: int
-    build_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class Hits:
-    """Answers to one query, best first, ties by ordinal.
-
-    Attributes:
-        ordinals: int32 (m,), m at most k, no ordinal twice.
-        scores: float64 (m,), higher is better; bits − Hamming distance for codes, agreeing rows
-            for signatures, else the similarity.
-        duplicates: answers that the backend gave twice and that were dropped.
-    """
-
-    ordinals: I32
-    scores: F64
-    duplicates: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class BackendInfo:
-    """What a backend says of itself, for the report.
-
-    Attributes:
-        version: of the library or server.
-        warnings: one line each, such as a yellow cluster.
-        facts: names and values worth printing.
-    """
-
-    version: str
-    warnings: tuple[str, ...] = ()
-    facts: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class HttpRequest:
-    """A request to an engine, ready to send."""
-
-    method: str
-    path: str
-    body: bytes
-
-
-Transport: TypeAlias = Callable[[HttpRequest], tuple[int, bytes]]
-"""Sends a request, gives status and body; raises OSError where no answer came."""
-
-
-class Searcher(Protocol):
-    """One opened index with prepared queries and fixed search parameters.
-
-    `search` may be called from several threads at once.
-    """
-
-    def search(self, query: int) -> Hits:
-        """Answers to the query of this row; empty Hits where its fingerprint is not OK.
-
-        Raises:
-            BackendError: the backend answered with an error.
-            OSError: no answer came.
-        """
-        ...
-
-    def close(self) -> None:
-        """Let go of files and connections."""
-        ...
-
-
-class Backend(Protocol):
-    """Where an index lives. A module holds the class as `BACKEND`, made from a BackendConfig."""
-
-    name: ClassVar[str]
-    kinds: ClassVar[tuple[str, ...]]
-    remote: ClassVar[bool]
-    """Whether searching waits on a socket rather than on this process's cores."""
-
-    def __init__(self, config: BackendConfig) -> None: ...
-
-    @classmethod
-    def impossible(cls, spec: IndexSpec, params: SearchParams) -> str | None:
-        """Why this combination does not exist, or None."""
-        ...
-
-    def check(self) -> BackendInfo:
-        """Look before anything is built.
-
-        Raises:
-            EngineUnavailable: unreachable or red.
-            MissingPackage: the client is not installed.
-        """
-        ...
-
-    def build(
-        self, spec: IndexSpec, documents: Documents, folder: Path, progress: Progress = no_progress
-    ) -> IndexHandle:
-        """Build a temporary index of all documents whose status is OK; nothing stays on error.
-
-        In process the files go below `folder`, which exists and is empty.
-
-        Raises:
-            BackendError: it could not be built.
-        """
-        ...
-
-    def open(
-        self,
-        handle: IndexHandle,
-        params: SearchParams,
-        queries: Queries,
-        ids: Sequence[str],
-        transport: Transport | None = None,
-    ) -> Searcher:
-        """Open a built index, in any process.
-
-        Args:
-            handle: from `build`.
-            params: fixed for this searcher; sizes at most those of the handle's spec.
-            queries: all that may be asked.
-            ids: of the documents, by ordinal.
-            transport: how requests reach an engine; None for the backend's own client.
-        """
-        ...
-
-    def size_bytes(self, handle: IndexHandle, params: SearchParams) -> int:
-        """Bytes that an index for these parameters alone takes, where the backend can tell;
-        else those of the whole index."""
-        ...
-
-    def state(self, handle: IndexHandle) -> str:
-        """What must not change while the index is measured, such as an engine's segments."""
-        ...
-
-    def drop(self, handle: IndexHandle) -> None:
-        """Remove the index; it is no error if it is gone already."""
-        ...
-
-    def sweep(self) -> list[str]:
-        """Remove indexes that carry this config's owner tag; gives their names."""
-        ...

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import NamedTuple, Protocol
 
-from indexers.types import Hits, Searcher
+from indexers.index_types import Hits
+from indexers.protocols import Searcher
 from loadtest.profile import LoadProfile
 from loadtest.tally import Tally
 

@@ -31,7 +31,8 @@ from locust.env import Environment
 
 from indexers import registry, store
 from indexers.errors import HarnessError
-from indexers.types import Hits, Searcher
+from indexers.index_types import Hits
+from indexers.protocols import Searcher
 from loadtest import messages, phases
 from loadtest.messages import Calibrate, Failure, Measure
 from loadtest.null import NullHttpSearcher, NullSearcher

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import orjson
 
-from indexers.types import Hits, HttpRequest, Transport
+from indexers.index_types import Hits, HttpRequest, Transport
 
 
 def canned_hits(k: int) -> Hits:

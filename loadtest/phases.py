@@ -17,7 +17,8 @@ from time import perf_counter
 import numpy as np
 
 from indexers.errors import LoadError
-from indexers.types import F64, I32, Searcher
+from indexers.protocols import Searcher
+from indexers.types import F64, I32
 from loadtest.asker import Asker, Crew, Outcome
 from loadtest.profile import NOT_ASKED, UNANSWERED, LoadProfile, LoadResult
 from loadtest.schedule import (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from indexers.types import F64, I32, U8, BackendConfig, IndexHandle, SearchParams
+from indexers.index_types import BackendConfig, IndexHandle, SearchParams
+from indexers.types import F64, I32, U8
 
 NOT_ASKED = 0
 UNDER_LOAD = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from indexers.errors import BackendError, EngineUnavailable, HarnessError, IndexMissing
-from indexers.types import Hits
+from indexers.index_types import Hits
 from loadtest.profile import NOT_ASKED, UNANSWERED, UNDER_LOAD, WITHOUT_LOAD
 
 GIVE_UP_AFTER = 20

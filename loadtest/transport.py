@@ -8,7 +8,7 @@ from geventhttpclient import HTTPClient
 from geventhttpclient.response import HTTPParseError
 
 from indexers.address import address
-from indexers.types import HttpRequest
+from indexers.index_types import HttpRequest
 
 
 class Http:

@@ -13,7 +13,7 @@ from harness.bench import matrix, probes
 from indexers import registry
 from indexers.errors import MissingPackage
 from indexers.fits import fits
-from indexers.types import Family
+from indexers.protocols import Family
 
 NONE = "–"
 

@@ -22,7 +22,8 @@ from harness.config_problems import ALL
 from harness.measures.pooled import AVERAGE_PRECISION
 from indexers import registry
 from indexers.errors import SettingError
-from indexers.types import Fingerprints, Form, HashParams, Sweep, TableSize
+from indexers.protocols import Sweep
+from indexers.types import Fingerprints, Form, HashParams, TableSize
 
 WIDTHS = (32, 64, 128, 256, 384, 512, 768, 1024)
 """Code widths of the grid, those that a family takes."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from indexers import registry
-from indexers.types import Backend, Family, IndexSpec, SearchParams
+from indexers.index_types import IndexSpec, SearchParams
+from indexers.protocols import Backend, Family
 
 TEXT_KIND = "bm25"
 """An index kind that searches texts, not fingerprints."""

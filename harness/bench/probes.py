@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from indexers.types import F32, Family, HashParams, Status, TableSize
+from indexers.protocols import Family
+from indexers.types import F32, HashParams, Status, TableSize
 
 DIMENSION = 384
 """Of the vectors asked about; a common size that every default width fits."""

@@ -21,7 +21,8 @@ from harness.config_problems import ALL
 from harness.progress import Progress, duration
 from indexers import registry
 from indexers.errors import SettingError
-from indexers.types import F64, I64, Form, Similarity, Status
+from indexers.protocols import Similarity
+from indexers.types import F64, I64, Form, Status
 
 SCHEMA_VERSION = 1
 _BLOCK_SCORES = 2**22

@@ -11,7 +11,8 @@ import numpy as np
 
 from harness.collection.pools import Pools
 from harness.measures.pooled import CUTOFFS, Pooled, concatenated, pooled
-from indexers.types import F64, I64, Fingerprints, Form, Similarity
+from indexers.protocols import Similarity
+from indexers.types import F64, I64, Fingerprints, Form
 
 Protocol: TypeAlias = Literal["pool", "corpus"]
 PROTOCOLS: tuple[Protocol, ...] = ("pool", "corpus")

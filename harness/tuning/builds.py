@@ -16,7 +16,9 @@ from harness.tuning.hashing import Hashing, hashing_of
 from harness.tuning.plan import Planned
 from harness.tuning.space import NESTED, spec_of
 from indexers.errors import BackendError
-from indexers.types import Backend, Documents, IndexHandle, IndexSpec, Progress
+from indexers.index_types import Documents, IndexHandle, IndexSpec
+from indexers.protocols import Backend
+from indexers.types import Progress
 
 RETRY_S = 0.5
 

@@ -12,8 +12,9 @@ from harness.progress import Progress
 from harness.tuning.plan import Plan, Planned, server
 from harness.tuning.store import Store
 from indexers.errors import HarnessError, SettingError
+from indexers.index_types import BackendConfig, BackendInfo
+from indexers.protocols import Backend
 from indexers.registry import backend
-from indexers.types import Backend, BackendConfig, BackendInfo
 
 
 @dataclass(frozen=True, slots=True)

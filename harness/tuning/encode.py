@@ -10,19 +10,11 @@ import numpy as np
 
 from harness.collection.types import Corpus
 from harness.tuning.hashing import Hashing
+from indexers.index_types import Documents, Queries
+from indexers.protocols import Hasher
 from indexers.registry import family
 from indexers.store import fingerprint_corpus, save_queries
-from indexers.types import (
-    I32,
-    Documents,
-    Fingerprints,
-    Hasher,
-    Items,
-    Progress,
-    Queries,
-    Status,
-    TableSize,
-)
+from indexers.types import I32, Fingerprints, Items, Progress, Status, TableSize
 
 ENCODED_ONE_BY_ONE = 50
 SIGNATURES_UP_TO = 200_000

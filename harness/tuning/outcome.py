@@ -15,7 +15,8 @@ from harness.tuning.encode import Encoded
 from harness.tuning.plan import Planned
 from harness.tuning.references import exact_scores
 from harness.tuning.trial import Trial
-from indexers.types import F64, I32, IndexHandle, Status
+from indexers.index_types import IndexHandle
+from indexers.types import F64, I32, Status
 from loadtest.profile import UNANSWERED, UNDER_LOAD, WITHOUT_LOAD, LoadProfile, LoadResult
 from loadtest.recorder import statistics, upper_bounds
 

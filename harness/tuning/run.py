@@ -33,16 +33,10 @@ from harness.tuning.space import TEXT, params_of
 from harness.tuning.store import Store
 from harness.tuning.trial import Trial
 from indexers.errors import BackendError, LoadError
+from indexers.index_types import BackendConfig, Documents, IndexHandle, IndexSpec
+from indexers.protocols import Backend
 from indexers.registry import family
-from indexers.types import (
-    F64,
-    I32,
-    Backend,
-    BackendConfig,
-    Documents,
-    IndexHandle,
-    IndexSpec,
-)
+from indexers.types import F64, I32
 from loadtest.profile import LoadProfile, LoadResult, Target
 from loadtest.runner import LoadRunner
 

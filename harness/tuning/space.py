@@ -10,8 +10,9 @@ from harness.config import StudyConfig
 from harness.tuning.hashing import Hashing, size_problems
 from harness.tuning.trial import Setting
 from indexers.errors import SettingError
+from indexers.index_types import IndexSpec, SearchParams
+from indexers.protocols import Family, Sweep
 from indexers.registry import backend, family
-from indexers.types import Family, IndexSpec, SearchParams, Sweep
 
 NESTED = "lsh"
 """The kind whose one build serves every smaller setting."""

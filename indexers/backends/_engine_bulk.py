@@ -14,7 +14,8 @@ import orjson
 from indexers.backends._engine_errors import Refused, reason
 from indexers.backends._engine_layout import fitting, tails
 from indexers.errors import BackendError
-from indexers.types import I64, Documents, IndexSpec, Progress, Status
+from indexers.index_types import Documents, IndexSpec
+from indexers.types import I64, Progress, Status
 
 # The engine makes _id: it then need not look for an older document of that id, which is faster,
 # and our ids are not bound to its 512 bytes.

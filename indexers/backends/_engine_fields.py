@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from indexers.atoms import prefix_values
-from indexers.types import I64, U8, U32, Atom, Fingerprints, IndexSpec
+from indexers.index_types import IndexSpec
+from indexers.types import I64, U8, U32, Atom, Fingerprints
 
 HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 TOKENS = {"type": "keyword", "norms": False, "doc_values": False, "index_options": "docs"}

@@ -7,7 +7,7 @@ from typing import Any
 
 from indexers.address import Address
 from indexers.errors import EngineUnavailable
-from indexers.types import HttpRequest
+from indexers.index_types import HttpRequest
 
 
 class HttpTransport:

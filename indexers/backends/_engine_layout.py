@@ -8,7 +8,8 @@ from indexers.backends import _engine_sets, _engine_strings, _engine_vectors
 from indexers.backends._engine_fields import code_properties, code_tails
 from indexers.backends._fits import default_rerank, needed_forms
 from indexers.errors import BackendError
-from indexers.types import Documents, Fingerprints, IndexSpec
+from indexers.index_types import Documents, IndexSpec
+from indexers.types import Fingerprints
 
 TEXT = {"type": "text", "analyzer": "standard"}
 

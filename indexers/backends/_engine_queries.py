@@ -9,7 +9,8 @@ from __future__ import annotations
 import orjson
 
 from indexers.backends._engine_fields import token_lists
-from indexers.types import U8, Fingerprints, SearchParams
+from indexers.index_types import SearchParams
+from indexers.types import U8, Fingerprints
 
 SEARCH_PATH = (
     "/{index}/_search?allow_partial_search_results=false"

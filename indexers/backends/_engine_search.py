@@ -14,17 +14,16 @@ from indexers.backends._engine_layout import fitting, ranked_by
 from indexers.backends._engine_queries import SEARCH_PATH, flat_bodies, lsh_bodies
 from indexers.backends._engine_text import live_clause_limit, text_bodies
 from indexers.errors import BackendError, IndexMissing, SettingError
-from indexers.types import (
-    Fingerprints,
+from indexers.index_types import (
     Hits,
     HttpRequest,
     IndexHandle,
     IndexSpec,
     Queries,
     SearchParams,
-    Status,
     Transport,
 )
+from indexers.types import Fingerprints, Status
 
 NOTHING = Hits(np.empty(0, np.int32), np.empty(0, np.float64))
 

@@ -14,7 +14,7 @@ import orjson
 
 from indexers.backends._engine_errors import refusal
 from indexers.backends._engine_queries import text_body
-from indexers.types import HttpRequest, Transport
+from indexers.index_types import HttpRequest, Transport
 
 LIMIT_PATH = "/_cluster/settings?include_defaults=true&filter_path=**.max_clause_count"
 DEFAULT_CLAUSES = 1024

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from indexers import registry
-from indexers.types import Form, IndexSpec, SearchParams
+from indexers.index_types import IndexSpec, SearchParams
+from indexers.types import Form
 
 RERANK_FORMS: dict[str, Form] = {
     "code": "bits",

@@ -14,18 +14,17 @@ from numpy.typing import NDArray
 
 from indexers.backends._fits import needed_forms
 from indexers.errors import BackendError, SettingError
-from indexers.types import (
+from indexers.index_types import (
     BackendConfig,
     Documents,
-    Fingerprints,
     IndexHandle,
     IndexSpec,
     Queries,
-    Searcher,
     SearchParams,
-    Status,
     Transport,
 )
+from indexers.protocols import Searcher
+from indexers.types import Fingerprints, Status
 
 
 def fingerprints_of(what: Documents | Queries, spec: IndexSpec) -> Fingerprints:

@@ -10,17 +10,8 @@ import numpy as np
 from indexers.backends._folder import fingerprints_of, map_array
 from indexers.backends._ragged import distinct, find, grouped, runs
 from indexers.backends._strings import Strings
-from indexers.types import (
-    F64,
-    I32,
-    Fingerprints,
-    Hits,
-    IndexHandle,
-    Queries,
-    Ragged,
-    SearchParams,
-    Status,
-)
+from indexers.index_types import Hits, IndexHandle, Queries, SearchParams
+from indexers.types import F64, I32, Fingerprints, Ragged, Status
 
 
 def write_postings(folder: Path, documents: Fingerprints) -> None:

@@ -18,7 +18,8 @@ from indexers.backends._folder import map_array
 from indexers.backends._ragged import distinct, find, grouped, runs
 from indexers.backends._strings import Strings
 from indexers.errors import SettingError
-from indexers.types import F64, Fingerprints, IndexHandle
+from indexers.index_types import IndexHandle
+from indexers.types import F64, Fingerprints
 
 
 class Scorer(ABC):

@@ -11,7 +11,8 @@ import numpy as np
 from indexers.backends._folder import map_array
 from indexers.backends._ragged import strings
 from indexers.errors import MissingPackage
-from indexers.types import F64, Fingerprints, IndexHandle, Ragged
+from indexers.index_types import IndexHandle
+from indexers.types import F64, Fingerprints, Ragged
 
 
 def _rapidfuzz() -> tuple[Any, Any]:

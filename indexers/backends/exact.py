@@ -13,20 +13,17 @@ from indexers import registry
 from indexers.backends._fits import misfit
 from indexers.backends._folder import InProcess, fingerprints_of, map_array, write_index
 from indexers.backends._scorers import SCORERS
-from indexers.types import (
+from indexers.index_types import (
     BackendInfo,
     Documents,
-    Fingerprints,
     Hits,
     IndexHandle,
     IndexSpec,
-    Progress,
     Queries,
-    Searcher,
     SearchParams,
-    Status,
-    no_progress,
 )
+from indexers.protocols import Searcher
+from indexers.types import Fingerprints, Progress, Status, no_progress
 
 
 class ExactSearcher:

@@ -17,22 +17,17 @@ from indexers.backends._cosine import check_dimensions, cosines
 from indexers.backends._fits import misfit
 from indexers.backends._folder import InProcess, fingerprints_of, map_array, write_index
 from indexers.errors import BackendError, MissingPackage, SettingError
-from indexers.types import (
-    F32,
-    U8,
+from indexers.index_types import (
     BackendInfo,
     Documents,
-    Fingerprints,
     Hits,
     IndexHandle,
     IndexSpec,
-    Progress,
     Queries,
-    Searcher,
     SearchParams,
-    Status,
-    no_progress,
 )
+from indexers.protocols import Searcher
+from indexers.types import F32, U8, Fingerprints, Progress, Status, no_progress
 
 FILE = "index.faiss"
 SPARE = 16

@@ -32,19 +32,18 @@ from indexers.backends._engine_text import LIMIT_PATH, clause_limit
 from indexers.backends._engine_vectors import check_plugin
 from indexers.backends._fits import misfit
 from indexers.errors import BackendError, EngineUnavailable, MissingPackage, SettingError
-from indexers.types import (
+from indexers.index_types import (
     BackendConfig,
     BackendInfo,
     Documents,
     HttpRequest,
     IndexHandle,
     IndexSpec,
-    Progress,
     Queries,
     SearchParams,
     Transport,
-    no_progress,
 )
+from indexers.types import Progress, no_progress
 
 MAX_ANSWERS = 10_000  # index.max_result_window
 BULK_PATH = "_bulk?filter_path=items.*.status,items.*.error"

@@ -28,21 +28,17 @@ from indexers.backends._folder import (
 from indexers.backends._postings import SEARCHERS, write_postings
 from indexers.codes import code_words
 from indexers.errors import SettingError
-from indexers.types import (
-    Atom,
+from indexers.index_types import (
     BackendInfo,
     Documents,
-    Fingerprints,
     Hits,
     IndexHandle,
     IndexSpec,
-    Progress,
     Queries,
-    Searcher,
     SearchParams,
-    Status,
-    no_progress,
 )
+from indexers.protocols import Searcher
+from indexers.types import Atom, Fingerprints, Progress, Status, no_progress
 
 
 def key_shape(hash_length: int, atom: Atom) -> tuple[int, int]:

@@ -12,16 +12,8 @@ import numpy as np
 
 from indexers import limits, vectors
 from indexers.errors import SettingError
-from indexers.types import (
-    Atom,
-    Fingerprints,
-    Form,
-    HashParams,
-    Items,
-    Source,
-    Sweep,
-    TableSize,
-)
+from indexers.protocols import Sweep
+from indexers.types import Atom, Fingerprints, Form, HashParams, Items, Source, TableSize
 
 
 class BgeHasher:

@@ -16,18 +16,8 @@ import numpy as np
 from indexers import limits, vectors
 from indexers.errors import SettingError
 from indexers.finite import finite_keys
-from indexers.types import (
-    F32,
-    Atom,
-    Bool,
-    Fingerprints,
-    Form,
-    HashParams,
-    Items,
-    Source,
-    Sweep,
-    TableSize,
-)
+from indexers.protocols import Sweep
+from indexers.types import F32, Atom, Bool, Fingerprints, Form, HashParams, Items, Source, TableSize
 
 DEFAULT_BITS = 128
 HASH_LENGTHS = (8, 12, 16, 20)

@@ -29,16 +29,9 @@ from indexers import limits
 from indexers.finite import finite_keys
 from indexers.kernels import flyhash as kernel
 from indexers.kernels import threads
+from indexers.protocols import Sweep
 from indexers.text import Shingler
-from indexers.types import (
-    Atom,
-    Fingerprints,
-    Form,
-    HashParams,
-    Source,
-    Sweep,
-    TableSize,
-)
+from indexers.types import Atom, Fingerprints, Form, HashParams, Source, TableSize
 from indexers.weights import DocumentFrequencies
 
 FAN_OUT = 3

@@ -18,16 +18,8 @@ import numpy as np
 from indexers import ctph_processes, limits
 from indexers.atoms import mixed
 from indexers.kernels import fuzzyhash as kernel
-from indexers.types import (
-    Atom,
-    Fingerprints,
-    Form,
-    HashParams,
-    Ragged,
-    Source,
-    Sweep,
-    TableSize,
-)
+from indexers.protocols import Sweep
+from indexers.types import Atom, Fingerprints, Form, HashParams, Ragged, Source, TableSize
 
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 

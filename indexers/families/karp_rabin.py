@@ -11,7 +11,8 @@ from typing import ClassVar
 import numpy as np
 
 from indexers import limits, rolling
-from indexers.types import Atom, Fingerprints, Form, HashParams, Source, Status, Sweep, TableSize
+from indexers.protocols import Sweep
+from indexers.types import Atom, Fingerprints, Form, HashParams, Source, Status, TableSize
 
 
 class KarpRabinHasher:

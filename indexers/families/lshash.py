@@ -19,18 +19,8 @@ import numpy as np
 from indexers import limits, vectors
 from indexers.errors import SettingError
 from indexers.hyperplanes import hyperplanes, packed_keys
-from indexers.types import (
-    F64,
-    Atom,
-    Bool,
-    Fingerprints,
-    Form,
-    HashParams,
-    Items,
-    Source,
-    Sweep,
-    TableSize,
-)
+from indexers.protocols import Sweep
+from indexers.types import F64, Atom, Bool, Fingerprints, Form, HashParams, Items, Source, TableSize
 
 TABLE_PLANES = 4096
 SWEPT_TABLES = (5, 50)

@@ -16,19 +16,8 @@ import numpy as np
 
 from indexers import limits
 from indexers.errors import MissingPackage, SettingError
-from indexers.types import (
-    U8,
-    U32,
-    Atom,
-    Bool,
-    Form,
-    Hasher,
-    HashParams,
-    Source,
-    Status,
-    Sweep,
-    TableSize,
-)
+from indexers.protocols import Hasher, Sweep
+from indexers.types import U8, U32, Atom, Bool, Form, HashParams, Source, Status, TableSize
 
 PACKAGES = {"datasketch": "datasketch", "pybloomfilter": "pybloomfilter3"}
 HASH_FUNCTIONS = 64

@@ -19,18 +19,9 @@ from indexers import limits
 from indexers.kernels import minhash as kernel
 from indexers.kernels import threads
 from indexers.kernels.lanes import ROWS
+from indexers.protocols import Sweep
 from indexers.text import Shingler
-from indexers.types import (
-    I64,
-    U32,
-    Atom,
-    Fingerprints,
-    Form,
-    HashParams,
-    Source,
-    Sweep,
-    TableSize,
-)
+from indexers.types import I64, U32, Atom, Fingerprints, Form, HashParams, Source, TableSize
 
 POOL = 4096
 """Permutations drawn for a seed; the values depend on it."""

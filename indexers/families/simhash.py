@@ -22,18 +22,9 @@ from indexers import limits
 from indexers.errors import SettingError
 from indexers.kernels import simhash as kernel
 from indexers.kernels import threads
+from indexers.protocols import Sweep
 from indexers.text import Shingler
-from indexers.types import (
-    I64,
-    U64,
-    Atom,
-    Fingerprints,
-    Form,
-    HashParams,
-    Source,
-    Sweep,
-    TableSize,
-)
+from indexers.types import I64, U64, Atom, Fingerprints, Form, HashParams, Source, TableSize
 from indexers.weights import DocumentFrequencies
 
 TABLE_BITS = 32

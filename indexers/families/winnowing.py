@@ -16,6 +16,7 @@ from indexers import limits, rolling
 from indexers.errors import SettingError
 from indexers.kernels import rolling as kernel
 from indexers.kernels import threads
+from indexers.protocols import Sweep
 from indexers.types import (
     I64,
     U64,
@@ -26,7 +27,6 @@ from indexers.types import (
     Ragged,
     Source,
     Status,
-    Sweep,
     TableSize,
 )
 

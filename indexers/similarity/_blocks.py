@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from indexers.protocols import Similarity
 from indexers.similarity import _parallel
 from indexers.similarity._listing import Found, joined, listed
 from indexers.similarity._sets import part
@@ -16,7 +17,6 @@ from indexers.types import (
     Nearest,
     Progress,
     Ragged,
-    Similarity,
     Status,
     no_progress,
 )

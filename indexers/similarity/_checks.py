@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from indexers.errors import SettingError
-from indexers.types import F64, Fingerprints, Form, Similarity, Status
+from indexers.protocols import Similarity
+from indexers.types import F64, Fingerprints, Form, Status
 
 
 def check(

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from indexers.backends.opensearch import OpenSearch
-from indexers.types import BackendConfig, Documents, Fingerprints, IndexSpec
+from indexers.index_types import BackendConfig, Documents, IndexSpec
+from indexers.types import Fingerprints
 
 TABLES, LENGTHS, ROUNDS, TARGET = 50, (8, 12, 16, 20), 2, 3.0
 

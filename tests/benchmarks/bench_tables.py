@@ -14,14 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from indexers.backends.tables import Tables
-from indexers.types import (
-    BackendConfig,
-    Documents,
-    Fingerprints,
-    IndexSpec,
-    Queries,
-    SearchParams,
-)
+from indexers.index_types import BackendConfig, Documents, IndexSpec, Queries, SearchParams
+from indexers.types import Fingerprints
 
 TABLES = (5, 10, 15, 20, 25, 30, 40, 50)
 CASES = {"bit": ("simhash", 128, 1, (8, 12, 16, 20)), "row": ("minhash", 1024, 8, (1, 2, 4, 8))}

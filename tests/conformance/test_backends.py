@@ -18,16 +18,8 @@ import pytest
 from harness.bench import matrix
 from indexers import registry
 from indexers.errors import SettingError
-from indexers.types import (
-    BackendConfig,
-    Documents,
-    HashParams,
-    IndexSpec,
-    Queries,
-    SearchParams,
-    Status,
-    TableSize,
-)
+from indexers.index_types import BackendConfig, Documents, IndexSpec, Queries, SearchParams
+from indexers.types import HashParams, Status, TableSize
 
 TABLES, LENGTHS = 4, (4, 7)
 DIMENSION = 144

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from indexers import registry
 from indexers.errors import SettingError
 from indexers.fits import fits
+from indexers.protocols import Similarity
 from indexers.similarity import _blocks, _parallel, _sets, cosine, levenshtein, mahalanobis
-from indexers.types import Fingerprints, Ragged, Similarity, Status
+from indexers.types import Fingerprints, Ragged, Status
 
 CASES = [
     (name, form) for name in registry.similarity_names() for form in registry.similarity(name).forms

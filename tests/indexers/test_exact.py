@@ -7,15 +7,8 @@ import pytest
 
 from indexers.backends.exact import Exact
 from indexers.errors import BackendError, SettingError
-from indexers.types import (
-    BackendConfig,
-    Documents,
-    Fingerprints,
-    IndexSpec,
-    Queries,
-    Ragged,
-    SearchParams,
-)
+from indexers.index_types import BackendConfig, Documents, IndexSpec, Queries, SearchParams
+from indexers.types import Fingerprints, Ragged
 
 BACKEND = Exact(BackendConfig())
 

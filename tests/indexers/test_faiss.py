@@ -9,14 +9,8 @@ import pytest
 
 from indexers.backends.faiss import Faiss
 from indexers.errors import BackendError, MissingPackage, SettingError
-from indexers.types import (
-    BackendConfig,
-    Documents,
-    Fingerprints,
-    IndexSpec,
-    Queries,
-    SearchParams,
-)
+from indexers.index_types import BackendConfig, Documents, IndexSpec, Queries, SearchParams
+from indexers.types import Fingerprints
 
 BACKEND = Faiss(BackendConfig())
 

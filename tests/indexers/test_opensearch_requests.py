@@ -29,17 +29,16 @@ from indexers.backends._engine_text import clause_limit, text_bodies
 from indexers.backends._engine_vectors import check_plugin
 from indexers.backends.opensearch import OpenSearch
 from indexers.errors import BackendError, EngineUnavailable, SettingError
-from indexers.types import (
+from indexers.index_types import (
     BackendConfig,
     Documents,
-    Fingerprints,
     HttpRequest,
     IndexHandle,
     IndexSpec,
     Queries,
-    Ragged,
     SearchParams,
 )
+from indexers.types import Fingerprints, Ragged
 
 URL = "http://127.0.0.1:1"
 LSH = IndexSpec("opensearch", "lsh", "simhash", 2, (6, 8), 128)

@@ -8,8 +8,9 @@ import pytest
 
 from indexers import store
 from indexers.errors import BackendError, SettingError
+from indexers.index_types import Queries
 from indexers.registry import family
-from indexers.types import Fingerprints, HashParams, Queries, Ragged, TableSize
+from indexers.types import Fingerprints, HashParams, Ragged, TableSize
 
 TEXTS = [f"document {i} says {'abc' * (i % 5)}" for i in range(25)] + ["", "\ud800 lone", "中文"]
 SIZE = TableSize(3, 4)

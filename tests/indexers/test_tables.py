@@ -13,16 +13,9 @@ from hypothesis import strategies as st
 
 from indexers.backends.tables import Tables, key_shape
 from indexers.errors import BackendError, SettingError
+from indexers.index_types import BackendConfig, Documents, IndexSpec, Queries, SearchParams
 from indexers.kernels.tables import sort_table
-from indexers.types import (
-    BackendConfig,
-    Documents,
-    Fingerprints,
-    IndexSpec,
-    Queries,
-    SearchParams,
-    Status,
-)
+from indexers.types import Fingerprints, Status
 
 BACKEND = Tables(BackendConfig())
 

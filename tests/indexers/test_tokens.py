@@ -13,15 +13,8 @@ from hypothesis import strategies as st
 
 from indexers.backends.tables import Tables
 from indexers.errors import BackendError, SettingError
-from indexers.types import (
-    BackendConfig,
-    Documents,
-    Fingerprints,
-    IndexSpec,
-    Queries,
-    Ragged,
-    SearchParams,
-)
+from indexers.index_types import BackendConfig, Documents, IndexSpec, Queries, SearchParams
+from indexers.types import Fingerprints, Ragged
 
 BACKEND = Tables(BackendConfig())
 HASHES = st.lists(

@@ -12,16 +12,15 @@ from indexers import registry
 from indexers.backends import _engine_bulk as bulk
 from indexers.backends.opensearch import OpenSearch
 from indexers.errors import BackendError, EngineUnavailable
-from indexers.types import (
+from indexers.index_types import (
     BackendConfig,
     Documents,
-    Fingerprints,
     IndexHandle,
     IndexSpec,
     Queries,
-    Ragged,
     SearchParams,
 )
+from indexers.types import Fingerprints, Ragged
 
 pytestmark = pytest.mark.engine
 OWNER = f"test-{os.getpid()}"

@@ -12,14 +12,8 @@ import numpy as np
 import pytest
 
 from indexers import store
-from indexers.types import (
-    BackendConfig,
-    Fingerprints,
-    IndexHandle,
-    IndexSpec,
-    Queries,
-    SearchParams,
-)
+from indexers.index_types import BackendConfig, IndexHandle, IndexSpec, Queries, SearchParams
+from indexers.types import Fingerprints
 from loadtest.profile import Target
 from loadtest.runner import ROOT, LoadRunner
 
@@ -35,7 +29,7 @@ import time
 import numpy as np
 
 from indexers.errors import BackendError
-from indexers.types import Hits
+from indexers.index_types import Hits
 
 LIBC = ctypes.CDLL(None)  # its sleep is not patched, as no C extension's waiting is
 
@@ -100,7 +94,7 @@ import json
 import numpy as np
 
 from indexers.errors import BackendError
-from indexers.types import Hits, HttpRequest
+from indexers.index_types import Hits, HttpRequest
 
 
 class Searcher:

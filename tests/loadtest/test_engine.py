@@ -6,14 +6,8 @@ import numpy as np
 import pytest
 
 from indexers import registry, store
-from indexers.types import (
-    BackendConfig,
-    Documents,
-    Fingerprints,
-    IndexSpec,
-    Queries,
-    SearchParams,
-)
+from indexers.index_types import BackendConfig, Documents, IndexSpec, Queries, SearchParams
+from indexers.types import Fingerprints
 from loadtest.profile import UNDER_LOAD, LoadProfile, Target
 
 pytestmark = pytest.mark.engine

@@ -9,14 +9,8 @@ import pytest
 
 from indexers import registry, store
 from indexers.errors import BackendError, LoadError
-from indexers.types import (
-    BackendConfig,
-    Documents,
-    Fingerprints,
-    IndexSpec,
-    Queries,
-    SearchParams,
-)
+from indexers.index_types import BackendConfig, Documents, IndexSpec, Queries, SearchParams
+from indexers.types import Fingerprints
 from loadtest.profile import (
     NOT_ASKED,
     UNANSWERED,

@@ -1,0 +1,155 @@
+"""What an index is made from, what it is asked, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from indexers.types import F64, I32, Fingerprints
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """What a backend indexes. Row i is the document of ordinal i.
+
+    Attributes:
+        ids: n ids, sorted ascending, unique.
+        texts: n raw texts; read by text indexes alone.
+        fingerprints: of the same n documents; None for text indexes.
+    """
+
+    ids: Sequence[str]
+    texts: Sequence[str]
+    fingerprints: Fingerprints | None
+
+
+@dataclass(frozen=True, slots=True)
+class Queries:
+    """What a searcher is asked. Row i is query i.
+
+    Attributes:
+        texts: raw texts; read by text indexes alone.
+        fingerprints: None for text indexes.
+    """
+
+    texts: Sequence[str]
+    fingerprints: Fingerprints | None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSpec:
+    """What is built: one index that serves every setting up to these sizes.
+
+    Attributes:
+        backend: name of the backend.
+        kind: `lsh`, `flat`, `multihash`, `tokens` or `bm25`.
+        family: name of the family; None for `bm25`.
+        num_tables: number of tables stored; None where the kind has none.
+        hash_lengths: the hash lengths that will be asked for, ascending; empty where none.
+        bits: width of the re-ranking code; None for `bm25` and families without codes.
+    """
+
+    backend: str
+    kind: str
+    family: str | None = None
+    num_tables: int | None = None
+    hash_lengths: tuple[int, ...] = ()
+    bits: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchParams:
+    """How an index is searched.
+
+    Attributes:
+        k: how many answers are asked for, at least 1.
+        num_tables: the first tables to look in; None where the kind has none.
+        hash_length: atoms of the key that must agree; None where the kind has none.
+        rerank: `code` (Hamming on the code), `signature` (in process only), or the similarity
+            of a family without codes: `jaccard`, `levenshtein`, `cosine`.
+    """
+
+    k: int
+    num_tables: int | None = None
+    hash_length: int | None = None
+    rerank: str = "code"
+
+
+@dataclass(frozen=True, slots=True)
+class BackendConfig:
+    """Where a backend finds its server and how it marks what it makes.
+
+    Attributes:
+        url: of the server; None for a backend in process.
+        owner: tag written into every temporary index, `[a-z0-9-]+`; only indexes that carry
+            it are deleted.
+        timeout_s: limit of one administrative request.
+    """
+
+    url: str | None = None
+    owner: str = "harness"
+    timeout_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class IndexHandle:
+    """A built index, described well enough for another process to open it.
+
+    Attributes:
+        spec: what was asked for.
+        location: index name in an engine, or folder of files in process.
+        documents: how many documents were indexed.
+        size_bytes: of the index as stored.
+        build_s: time to build, fingerprinting apart.
+    """
+
+    spec: IndexSpec
+    location: str
+    documents: int
+    size_bytes: int
+    build_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """Answers to one query, best first, ties by ordinal.
+
+    Attributes:
+        ordinals: int32 (m,), m at most k, no ordinal twice.
+        scores: float64 (m,), higher is better; bits − Hamming distance for codes, agreeing rows
+            for signatures, else the similarity.
+        duplicates: answers that the backend gave twice and that were dropped.
+    """
+
+    ordinals: I32
+    scores: F64
+    duplicates: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BackendInfo:
+    """What a backend says of itself, for the report.
+
+    Attributes:
+        version: of the library or server.
+        warnings: one line each, such as a yellow cluster.
+        facts: names and values worth printing.
+    """
+
+    version: str
+    warnings: tuple[str, ...] = ()
+    facts: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """A request to an engine, ready to send."""
+
+    method: str
+    path: str
+    body: bytes
+
+
+Transport: TypeAlias = Callable[[HttpRequest], tuple[int, bytes]]
+"""Sends a request, gives status and body; raises OSError where no answer came."""

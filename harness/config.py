@@ -8,12 +8,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import yaml
 from pydantic import (
-    BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
@@ -22,7 +20,10 @@ from pydantic import (
 )
 
 from harness.config_problems import ALL, problems
+from harness.config_values import Names, Number, Sizes, Whole
 from harness.measures.names import parse_measure
+from harness.settings import PLAIN
+from harness.vector_flags import VectorFlags
 from indexers.address import address, masked
 from indexers.errors import SettingError
 from indexers.registry import backend_names, family, family_names
@@ -32,48 +33,13 @@ DEFAULT_SAMPLES = 1000
 THOROUGH_SAMPLES = 10_000
 
 
-def _split(value: object) -> object:
-    """A comma-separated flag as a list; YAML lists and single values as they are."""
-    if isinstance(value, str):
-        return [part.strip() for part in value.split(",")]
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return [value]
-    return value
-
-
-def _no_bool(value: object) -> object:
-    if isinstance(value, bool):
-        raise ValueError("true and false are not numbers")
-    return value
-
-
-def _sizes(value: object) -> object:
-    """`8,12`, `[8, 12]`, `minhash=2,4`, several of these, or a mapping, as a mapping."""
-    if isinstance(value, Mapping):
-        return {str(name): _split(sizes) for name, sizes in value.items()}
-    parts = value if isinstance(value, (list, tuple)) else [value]
-    by_family: dict[str, list[object]] = {}
-    for part in parts:
-        name, separator, rest = str(part).partition("=")
-        target, sizes = (name.strip(), rest) if separator else (ALL, part)
-        split = _split(sizes)
-        if not isinstance(split, list):
-            raise ValueError("expected whole numbers separated by commas")
-        by_family.setdefault(target, []).extend(split)
-    return by_family
-
-
-Number = Annotated[float, BeforeValidator(_no_bool)]
-Whole = Annotated[int, BeforeValidator(_no_bool)]
-Name = Annotated[str, Field(min_length=1)]
-Names = Annotated[tuple[Name, ...], BeforeValidator(_split), Field(min_length=1)]
-Sizes = Annotated[dict[str, tuple[Whole, ...]], BeforeValidator(_sizes)]
 SizeName = Literal["num_tables", "hash_length", "bits", "shingle_size", "window"]
 SIZES: tuple[SizeName, ...] = get_args(SizeName)
+TABLE_SIZES = ("num_tables", "hash_length")
 Reference = Literal["jaccard", "cosine"]
 
 
-class StudyConfig(BaseModel):
+class StudyConfig(VectorFlags):
     """One study, checked.
 
     Attributes:
@@ -107,18 +73,10 @@ class StudyConfig(BaseModel):
     bits: Sizes = Field(default_factory=dict)
     shingle_size: Sizes = Field(default_factory=dict)
     window: Sizes = Field(default_factory=dict)
-    unit: Unit = "char"
-    weighting: Weighting = "tf"
+    unit: Unit = PLAIN.unit
+    weighting: Weighting = PLAIN.weighting
     rerank: Names = ("code",)
     reference: Reference | None = None
-    vectors: str | None = Field(default=None, min_length=1)
-    query_vectors: str | None = Field(default=None, min_length=1)
-    model: str | None = Field(default=None, min_length=1)
-    pooling: Literal["cls", "mean"] | None = None
-    query_instruction: str | None = None
-    max_length: Whole | None = Field(default=None, ge=1, le=100_000)
-    batch_size: Whole | None = Field(default=None, ge=1, le=100_000)
-    device: str | None = Field(default=None, min_length=1)
     build: Literal["shared", "per-setting"] = "shared"
     rate: Number | None = Field(default=None, gt=0, le=100_000)
     users: Whole = Field(default=4, ge=1, le=256)
@@ -169,6 +127,8 @@ class StudyConfig(BaseModel):
     @model_validator(mode="after")
     def _consistent(self) -> StudyConfig:
         found = [line for name in SIZES for line in self._size_problems(name)]
+        over_vectors = self.hashes_vectors or self.compared_by == "cosine"
+        found += self.vector_problems(used=over_vectors, otherwise=", or --reference cosine")
         if "opensearch" in self.backend and not self.opensearch_url:
             found.append("backend opensearch needs --opensearch-url URL or HARNESS_OPENSEARCH_URL")
         if self.objective is not None:
@@ -216,15 +176,16 @@ class StudyConfig(BaseModel):
 
 def _beyond(name: SizeName, family_name: str, given: Mapping[str, tuple[int, ...]]) -> list[str]:
     """Sizes beyond what the family has; what else it refuses is told once all is known."""
-    if name not in ("num_tables", "hash_length"):
-        return []
+    asked = given.get(family_name, given.get(ALL, ()))
+    if name not in TABLE_SIZES:
+        return [f"{name}: sizes start at 1, not {size}" for size in asked if size < 1]
     limit = getattr(family(family_name), f"max_{name}")
     if not limit:
         named = [f"{name}: {family_name} has none; leave it out"]
         return named if family_name in given else []
     return [
         f"{name}: {family_name} takes 1 to {limit}, not {size}"
-        for size in given.get(family_name, given.get(ALL, ()))
+        for size in asked
         if not 1 <= size <= limit
     ]
 

@@ -135,7 +135,7 @@ class Load:
         target, profile = order.target, order.profile
         url = target.config.url
         backend = registry.backend(target.handle.spec.backend)(target.config)
-        queries = store.load_queries(target.queries)
+        queries = store.load_queries(target.queries, **target.made_by)
         prints = queries.fingerprints
         count = len(queries.texts) if prints is None else len(prints)
         ids = _ids(target.ids, target.ids.stat().st_mtime_ns)

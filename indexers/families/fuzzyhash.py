@@ -16,14 +16,15 @@ from typing import ClassVar
 import numpy as np
 
 from indexers import limits
-from indexers.atoms import mixed
+from indexers.atoms import GAMMA, mixed
 from indexers.kernels import ctph, threads
 from indexers.kernels import fuzzyhash as kernel
 from indexers.normaliser import normalise
 from indexers.protocols import Sweep
 from indexers.types import U8, Atom, Fingerprints, Form, HashParams, Ragged, Source, TableSize
 
-GAMMA = np.uint64(0x9E3779B97F4A7C15)
+SMALLEST_BYTES = 1 << 18
+"""Bytes of a block below which a second thread costs more than it saves."""
 
 
 class FuzzyHasher:
@@ -40,6 +41,10 @@ class FuzzyHasher:
 
     def learn(self, items: Sequence[str]) -> None:
         """Nothing to learn: digests have no weights."""
+
+    def learnt(self) -> str:
+        """Nothing, hence empty."""
+        return ""
 
     def __call__(self, items: Sequence[str]) -> Fingerprints:
         """Fingerprints of raw texts.
@@ -70,7 +75,7 @@ class FuzzyHasher:
         def digest(lo: int, hi: int) -> None:
             ctph.digests(data, starts, lo, hi, texts, rows, lengths, status)
 
-        threads.over(n, digest)
+        threads.over_bytes(starts, digest, SMALLEST_BYTES)
         np.cumsum(lengths, out=indptr[1:])
         return status, Ragged(indptr, rows[np.arange(ctph.WIDEST) < lengths[:, None]])
 
@@ -93,6 +98,7 @@ class FuzzyHash:
     reranks: ClassVar[tuple[str, ...]] = ("levenshtein",)
     reads: ClassVar[tuple[str, ...]] = ("shingle_size",)
     nested: ClassVar[bool] = True
+    finite: ClassVar[bool] = False
     max_num_tables: ClassVar[int] = 0
     max_hash_length: ClassVar[int] = 0
 

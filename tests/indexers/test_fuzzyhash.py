@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from indexers.families import fuzzyhash
 from indexers.families.fuzzyhash import FAMILY
 from indexers.kernels import ctph, threads
 from indexers.normaliser import normalise
@@ -251,7 +252,7 @@ def test_threads_and_neighbours_do_not_matter(monkeypatch, count):
     texts = [*made_texts(count), "", "\x00", "é中\n" * 50, " A \ud800 lone surrogate, and more"]
     alone = [strings(hashed([text]))[0] for text in texts]
     assert strings(hashed(texts)) == alone
-    monkeypatch.setattr(threads, "SMALLEST", 1)
+    monkeypatch.setattr(fuzzyhash, "SMALLEST_BYTES", 1)
     monkeypatch.setattr(threads.os, "sched_getaffinity", lambda _: set(range(3)))
     fp = hashed(texts)
     assert strings(fp) == alone

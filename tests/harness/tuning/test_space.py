@@ -3,8 +3,9 @@
 import pytest
 
 from harness.config import study_config
-from harness.tuning.hashing import family_name, hashing_of
-from harness.tuning.space import space
+from harness.settings import family_name
+from harness.tuning.hashing import hashing_of
+from harness.tuning.space import space, without_effect
 from indexers.errors import SettingError
 
 
@@ -89,3 +90,16 @@ def test_families_that_are_only_compared_are_refused():
 def test_tables_of_a_family_that_has_none_are_refused():
     with pytest.raises(SettingError, match="winnowing has none"):
         study_config({"sla_ms": 100, "family": "winnowing", "num_tables": ("winnowing=5",)})
+
+
+@pytest.mark.parametrize("name", ["shingle_size", "window", "bits"])
+def test_sizes_start_at_one(name):
+    with pytest.raises(SettingError, match=f"{name}: sizes start at 1, not 0"):
+        study_config({"sla_ms": 100, "family": "winnowing", name: "0"})
+
+
+def test_flags_that_nothing_reads_are_told():
+    flags = {"window": "7", "unit": "word", "bits": "256", "shingle_size": "2"}
+    config = study_config({"sla_ms": 100, "family": "fuzzyhash", **flags})
+    assert [line.split()[0] for line in without_effect(config)] == ["--bits", "--window", "--unit"]
+    assert not list(without_effect(study_config({"sla_ms": 100})))

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from indexers.atoms import mixed
+from indexers.atoms import GAMMA, mixed
 from indexers.types import F64, I64, U64
 
 LEVEL = 0.95
 HELD_DRAWS = 2**18
 """Draws in memory at a time."""
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
 
 
 def draws(seed: int, sizes: Sequence[int], first: int, count: int) -> list[I64]:
@@ -33,7 +32,7 @@ def draws(seed: int, sizes: Sequence[int], first: int, count: int) -> list[I64]:
     """
     total = sum(sizes)
     number = np.arange(first * total + 1, (first + count) * total + 1, dtype=np.uint64)
-    top: U64 = mixed(np.uint64(seed) + number * _GAMMA) >> np.uint64(32)
+    top: U64 = mixed(np.uint64(seed) + number * GAMMA) >> np.uint64(32)
     parts = np.split(top.reshape(count, total), np.cumsum(sizes)[:-1], axis=1)
     return [
         ((part * np.uint64(size)) >> np.uint64(32)).astype(np.int64)

@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 
 from harness.bench.robustness.summarise import by_centrality, sentences
-from indexers.atoms import mixed
+from indexers.atoms import GAMMA, mixed
 from indexers.types import U64
 
 SHORTER = (0.0, 0.2, 0.4, 0.6, 0.8)
@@ -26,7 +26,6 @@ TYPO_SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)
 TOUCHED = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 ALL_OR_NONE = (0.0, 1.0)
 
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _WORD = re.compile(r"\S+")
 _FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)} | {0x20: 0x3000}
@@ -47,7 +46,7 @@ class Draws:
     def numbers(self, count: int) -> U64:
         """The first numbers, uint64 (count,)."""
         steps = np.arange(1, count + 1, dtype=np.uint64)
-        return mixed(self._start + steps * _GAMMA)
+        return mixed(self._start + steps * GAMMA)
 
     def order(self, count: int) -> list[int]:
         """0 … count − 1 shuffled."""

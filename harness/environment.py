@@ -7,7 +7,16 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-_LIBRARIES = ("bm25s", "numpy", "numba", "faiss-cpu", "locust", "gevent", "opensearch-py")
+_LIBRARIES = (
+    "bm25s",
+    "numpy",
+    "numba",
+    "faiss-cpu",
+    "locust",
+    "gevent",
+    "opensearch-py",
+    "elasticsearch",
+)
 
 
 def environment() -> dict[str, str]:

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from harness.config import Names, Number, Sizes, Whole
 from harness.config_problems import ALL, problems
+from harness.config_sizes import Names, Number, Sizes, Whole
 from indexers import registry
 from indexers.errors import SettingError
 from indexers.types import Unit, Weighting

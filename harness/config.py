@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 import yaml
 from pydantic import (
-    BaseModel,
     ConfigDict,
     Field,
     ValidationError,
@@ -22,17 +21,11 @@ from pydantic import (
 )
 
 from harness.config_problems import ALL, problems
-from harness.config_sizes import (
-    GRAPH,
-    SIZES,
-    Names,
-    Number,
-    SizeName,
-    Sizes,
-    Whole,
-    size_problems,
-)
+from harness.config_sizes import GRAPH, SIZES, SizeName, size_problems
+from harness.config_values import Names, Number, Sizes, Whole
 from harness.measures.names import parse_measure
+from harness.settings import PLAIN
+from harness.vector_flags import VectorFlags
 from indexers.address import address, masked
 from indexers.errors import SettingError
 from indexers.graph import RANGES
@@ -50,7 +43,7 @@ ON_REQUEST = (GRAPH,)
 """Kinds measured where `--kind` names them, or where a backend has no other."""
 
 
-class StudyConfig(BaseModel):
+class StudyConfig(VectorFlags):
     """One study, checked.
 
     Attributes:
@@ -90,18 +83,10 @@ class StudyConfig(BaseModel):
     m: Sizes = Field(default_factory=dict)
     ef_construction: Sizes = Field(default_factory=dict)
     ef_search: Sizes = Field(default_factory=dict)
-    unit: Unit = "char"
-    weighting: Weighting = "tf"
+    unit: Unit = PLAIN.unit
+    weighting: Weighting = PLAIN.weighting
     rerank: Names = ("code",)
     reference: Reference | None = None
-    vectors: str | None = Field(default=None, min_length=1)
-    query_vectors: str | None = Field(default=None, min_length=1)
-    model: str | None = Field(default=None, min_length=1)
-    pooling: Literal["cls", "mean"] | None = None
-    query_instruction: str | None = None
-    max_length: Whole | None = Field(default=None, ge=1, le=100_000)
-    batch_size: Whole | None = Field(default=None, ge=1, le=100_000)
-    device: str | None = Field(default=None, min_length=1)
     build: Literal["shared", "per-setting"] = "shared"
     rate: Number | None = Field(default=None, gt=0, le=100_000)
     users: Whole = Field(default=4, ge=1, le=256)
@@ -154,6 +139,8 @@ class StudyConfig(BaseModel):
     def _consistent(self) -> StudyConfig:
         found = [line for n in SIZES for line in size_problems(n, getattr(self, n), self.family)]
         found = list(dict.fromkeys([*found, *self._kind_problems()]))
+        over_vectors = self.hashes_vectors or self.compared_by == "cosine"
+        found += self.vector_problems(used=over_vectors, otherwise=", or --reference cosine")
         found += [
             f"backend {name} needs --{name}-url URL or {url_variable(name)}"
             for name in ENGINES

@@ -3,53 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Literal, get_args
-
-from pydantic import BeforeValidator, Field
+from typing import Literal, get_args
 
 from harness.config_problems import ALL
 from indexers.graph import RANGES
 from indexers.registry import family, family_names
 
 GRAPH = "hnsw"
+TABLE_SIZES = ("num_tables", "hash_length")
 
 
-def _split(value: object) -> object:
-    """A comma-separated flag as a list; YAML lists and single values as they are."""
-    if isinstance(value, str):
-        return [part.strip() for part in value.split(",")]
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return [value]
-    return value
-
-
-def _no_bool(value: object) -> object:
-    if isinstance(value, bool):
-        raise ValueError("true and false are not numbers")
-    return value
-
-
-def _sizes(value: object) -> object:
-    """`8,12`, `[8, 12]`, `minhash=2,4`, several of these, or a mapping, as a mapping."""
-    if isinstance(value, Mapping):
-        return {str(name): _split(sizes) for name, sizes in value.items()}
-    parts = value if isinstance(value, (list, tuple)) else [value]
-    by_family: dict[str, list[object]] = {}
-    for part in parts:
-        name, separator, rest = str(part).partition("=")
-        target, sizes = (name.strip(), rest) if separator else (ALL, part)
-        split = _split(sizes)
-        if not isinstance(split, list):
-            raise ValueError("expected whole numbers separated by commas")
-        by_family.setdefault(target, []).extend(split)
-    return by_family
-
-
-Number = Annotated[float, BeforeValidator(_no_bool)]
-Whole = Annotated[int, BeforeValidator(_no_bool)]
-Name = Annotated[str, Field(min_length=1)]
-Names = Annotated[tuple[Name, ...], BeforeValidator(_split), Field(min_length=1)]
-Sizes = Annotated[dict[str, tuple[Whole, ...]], BeforeValidator(_sizes)]
 SizeName = Literal[
     "num_tables",
     "hash_length",
@@ -88,15 +51,16 @@ def _beyond(name: SizeName, family_name: str, given: Mapping[str, tuple[int, ...
     """Sizes beyond what the family has; what else it refuses is told once all is known."""
     if name in RANGES:
         return _beyond_graph(name, family_name, given)
-    if name not in ("num_tables", "hash_length"):
-        return []
+    asked = given.get(family_name, given.get(ALL, ()))
+    if name not in TABLE_SIZES:
+        return [f"{name}: sizes start at 1, not {size}" for size in asked if size < 1]
     limit = getattr(family(family_name), f"max_{name}")
     if not limit:
         named = [f"{name}: {family_name} has none; leave it out"]
         return named if family_name in given else []
     return [
         f"{name}: {family_name} takes 1 to {limit}, not {size}"
-        for size in given.get(family_name, given.get(ALL, ()))
+        for size in asked
         if not 1 <= size <= limit
     ]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+from indexers.kernels import threads
 
 _LIBRARIES = (
     "bm25s",
@@ -23,7 +24,7 @@ def environment() -> dict[str, str]:
     """Processor, cores, memory, system, Python and library versions."""
     facts = {
         "processor": _processor(),
-        "cores": str(len(os.sched_getaffinity(0))),
+        "cores": str(threads.cores()),
         "memory": _memory(),
         "system": f"{platform.system()} {platform.release()}",
         "Python": platform.python_version(),

@@ -12,14 +12,15 @@ from indexers.types import U32, U64, Atom
 
 ATOMS_PER_WORD: dict[Atom, int] = {"bit": 32, "row": 1}
 
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+GAMMA = np.uint64(0x9E3779B97F4A7C15)
+"""The increment of splitmix64: 2^64 over the golden ratio, odd."""
+MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 def mixed(state: U64) -> U64:
     """The finalizer of splitmix64 (Steele, Lea, Flood 2014), a bijection on 64 bits."""
-    state = (state ^ state >> np.uint64(30)) * _MIX_1
-    state = (state ^ state >> np.uint64(27)) * _MIX_2
+    state = (state ^ state >> np.uint64(30)) * MIX_1
+    state = (state ^ state >> np.uint64(27)) * MIX_2
     return state ^ state >> np.uint64(31)
 
 
@@ -49,7 +50,7 @@ def prefix_values(keys: U32, atom: Atom, hash_length: int) -> U64:
     if atom == "row":
         values = np.full((keys.shape[0], keys.shape[2]), hash_length, np.uint64)
         for row in range(hash_length):
-            values = mixed(values + _GAMMA + keys[:, row])
+            values = mixed(values + GAMMA + keys[:, row])
         return values
     values = keys[:, 0].astype(np.uint64)
     if hash_length <= 32:

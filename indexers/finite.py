@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from indexers.atoms import mixed
+from indexers.atoms import GAMMA, mixed
 from indexers.types import I64, U8, U32, U64, TableSize
-
-GAMMA = np.uint64(0x9E3779B97F4A7C15)
 
 
 def table_orders(num_tables: int, bits: int, seed: int) -> I64:

@@ -16,11 +16,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from indexers.atoms import mixed
+from indexers.atoms import GAMMA, mixed
 from indexers.types import F64, I64, U32, U64, Bool
 
 COUNTED_WORDS = 4
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
 
 
 def hyperplanes(seed: int, numbers: I64, dimension: int) -> F64:
@@ -31,8 +30,8 @@ def hyperplanes(seed: int, numbers: I64, dimension: int) -> F64:
         numbers: int64 (m,), which hyperplanes, from 0.
         dimension: D.
     """
-    start = mixed(np.array([seed], np.uint64) + _GAMMA)
-    keys: U64 = mixed(start + (numbers.astype(np.uint64) + np.uint64(1)) * _GAMMA)
+    start = mixed(np.array([seed], np.uint64) + GAMMA)
+    keys: U64 = mixed(start + (numbers.astype(np.uint64) + np.uint64(1)) * GAMMA)
     first = np.arange(dimension, dtype=np.uint64) * np.uint64(COUNTED_WORDS + 1)
     ones = np.zeros((dimension, len(numbers)), np.int64)
     for word in range(COUNTED_WORDS):
@@ -42,7 +41,7 @@ def hyperplanes(seed: int, numbers: I64, dimension: int) -> F64:
 
 
 def _words(keys: U64, first: U64, word: int) -> U64:
-    return mixed(keys + (first[:, None] + np.uint64(word + 1)) * _GAMMA)
+    return mixed(keys + (first[:, None] + np.uint64(word + 1)) * GAMMA)
 
 
 def packed_keys(bits: Bool, hash_length: int) -> U32:

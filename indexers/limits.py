@@ -6,10 +6,10 @@ from typing import get_args
 
 from indexers.errors import SettingError
 from indexers.protocols import Family
-from indexers.text import SHINGLE_SIZES
 from indexers.types import HashParams, TableSize, Unit, Weighting
 
 MAX_BITS = 4096
+SHINGLE_SIZES = range(1, 8)
 MAX_SEED = 2**32 - 1
 MAX_WINDOW = 1000
 

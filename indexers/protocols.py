@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Protocol
@@ -42,6 +42,11 @@ class Hasher(Protocol):
         """
         ...
 
+    def learnt(self) -> str:
+        """Digest of what it learnt, by which fingerprints of other documents are told apart;
+        empty where nothing was to be learnt."""
+        ...
+
     def __call__(self, items: Items) -> Fingerprints:
         """Fingerprints of one block of raw texts (normalised inside) or vectors."""
         ...
@@ -76,6 +81,8 @@ class Family(Protocol):
             name of a similarity.
         reads: fields of `HashParams` that it reads beside `bits` and `seed`.
         nested: whether fewer tables are the first ones, so that one pass serves all.
+        finite: whether all tables read one code, each in an order of its own, and every width
+            is another code, not the first bits of a wider one.
         max_num_tables, max_hash_length: greatest sizes; 0 without tables.
     """
 
@@ -88,6 +95,7 @@ class Family(Protocol):
     reranks: ClassVar[tuple[str, ...]]
     reads: ClassVar[tuple[str, ...]]
     nested: ClassVar[bool]
+    finite: ClassVar[bool]
     max_num_tables: ClassVar[int]
     max_hash_length: ClassVar[int]
 
@@ -123,13 +131,17 @@ class Similarity(Protocol):
     Attributes:
         name: that of its module.
         forms: that it compares, the preferred first.
-
-    Some have more: `least`, form -> the similarity of fingerprints that have nothing in common;
-    `fitted(documents)`, which gives a similarity with what it must know of the documents.
+        least: form -> the similarity of fingerprints that have nothing in common; forms without
+            one are left out.
     """
 
     name: ClassVar[str]
     forms: ClassVar[tuple[Form, ...]]
+    least: ClassVar[Mapping[Form, float]]
+
+    def fitted(self, documents: Fingerprints) -> Similarity:
+        """This similarity with what it must know of the documents; itself where that is nothing."""
+        ...
 
     def matrix(self, queries: Fingerprints, documents: Fingerprints, form: Form) -> F64:
         """Similarity of every query to every document, higher is nearer.

@@ -17,15 +17,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from indexers.atoms import mixed
+from indexers.atoms import GAMMA, mixed
 from indexers.kernels import rolling as kernel
 from indexers.kernels import shingles, threads
 from indexers.normaliser import normalise
-from indexers.types import I64, U64, HashParams, Ragged
+from indexers.types import I64, U8, U64, HashParams, Ragged, Status
 
 CHUNK = 1 << 21
 """Characters hashed at a time, so that the arrays of a chunk stay small."""
-GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _NO_WORD = re.compile(r"\W+")
 
 
@@ -41,12 +40,16 @@ def chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
         yield texts[start:]
 
 
-def joined(parts: Sequence[Ragged]) -> Ragged:
-    """The lists of all parts, in order; uint64."""
-    lengths = [np.diff(part.indptr) for part in parts]
-    indptr = np.zeros(1 + sum(map(len, lengths)), np.int64)
-    np.cumsum(np.concatenate([np.zeros(0, np.int64), *lengths]), out=indptr[1:])
-    return Ragged(indptr, np.concatenate([np.zeros(0, np.uint64), *(p.values for p in parts)]))
+def status_of(texts: Sequence[str], hashes: Ragged) -> U8:
+    """Statuses of texts by their hashes: uint8 (n,).
+
+    Without a hash, TOO_SHORT where characters are left after normalising (k-grams of words, and
+    no word), else EMPTY.
+    """
+    status = np.full(len(texts), Status.OK, np.uint8)
+    for row in np.flatnonzero(np.diff(hashes.indptr) == 0).tolist():
+        status[row] = Status.TOO_SHORT if normalise(texts[row]) else Status.EMPTY
+    return status
 
 
 class Roller:

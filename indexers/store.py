@@ -24,16 +24,21 @@ _ALWAYS = ("status", "codes", "keys")
 _TEXTS = "texts.json"
 
 
-def hash_parameters(family: Family, size: TableSize, params: HashParams) -> dict[str, Parameter]:
+def hash_parameters(
+    family: Family, size: TableSize, params: HashParams, hasher: Hasher | None = None
+) -> dict[str, Parameter]:
     """What made fingerprints, as their manifest tells it and `load_fingerprints` expects it.
 
     What the family does not read is left out, as are `signatures`: whether they are kept
-    changes no other array. `num_tables` is there where other tables would be cut for others.
+    changes no other array. `num_tables` is there where other tables would be cut for others,
+    `learnt` where the hasher weighted by what it learnt: other documents give other weights.
     """
     read = {"seed", *family.reads} | ({"bits"} if "bits" in family.forms else set())
     told = {name: value for name, value in asdict(params).items() if name in read - {"signatures"}}
     if not family.nested:
         told["num_tables"] = size.num_tables
+    if hasher is not None and params.weighting == "idf" and (learnt := hasher.learnt()):
+        told["learnt"] = learnt
     return {"family": family.name, "version": family.version, **told}
 
 
@@ -70,11 +75,11 @@ def fingerprint_corpus(
     """
     if hasher is None:
         hasher = family.hasher(size, params)
-    parameters = hash_parameters(family, size, params)
     n = len(items)
     if params.weighting == "idf":
         for start in range(0, n, BLOCK):
             hasher.learn(items[start : start + BLOCK])
+    parameters = hash_parameters(family, size, params, hasher)
     if not n:
         save_fingerprints(folder, hasher(items), **parameters)
         return load_fingerprints(folder)

@@ -14,10 +14,10 @@ import numpy as np
 from indexers.errors import SettingError
 from indexers.kernels import shingles as chars
 from indexers.kernels import threads, words
+from indexers.limits import SHINGLE_SIZES
 from indexers.normaliser import normalise
 from indexers.types import I32, I64, U8, U32, U64, Status, Unit
 
-SHINGLE_SIZES = range(1, 8)
 _CODE_POINTS = 0x110000
 _ERRORS = "surrogatepass"  # a lone surrogate is kept as a code point of its own
 

@@ -6,9 +6,10 @@ which is the byte order of UTF-8), so that ordering by ordinal is ordering by id
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -110,6 +111,30 @@ class Ragged:
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
+
+    def row(self, i: int) -> NDArray[Any]:
+        """The values of one list, without a copy."""
+        return self.values[self.indptr[i] : self.indptr[i + 1]]
+
+    def part(self, lo: int, hi: int) -> Ragged:
+        """Lists lo to hi, or to the last, without a copy of their values."""
+        indptr = self.indptr[lo : hi + 1]
+        return Ragged(indptr - indptr[0], self.values[indptr[0] : indptr[-1]])
+
+    def strings(self, encoding: str = "latin-1") -> list[str]:
+        """Every list decoded; `latin-1` makes one character of each byte."""
+        cuts = (self.indptr * self.values.itemsize).tolist()
+        joined = np.ascontiguousarray(self.values).tobytes()
+        return [joined[start:stop].decode(encoding) for start, stop in pairwise(cuts)]
+
+    @staticmethod
+    def concatenated(parts: Sequence[Ragged]) -> Ragged:
+        """The lists of all parts, in order; of none, no lists of uint64."""
+        lengths = [np.diff(part.indptr) for part in parts]
+        indptr = np.zeros(1 + sum(map(len, lengths)), np.int64)
+        np.cumsum(np.concatenate(lengths) if lengths else [], out=indptr[1:])
+        values = [part.values for part in parts] or [np.zeros(0, np.uint64)]
+        return Ragged(indptr, np.concatenate(values))
 
     def take(self, rows: I64) -> Ragged:
         """The lists of these rows, in that order."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from indexers.errors import SettingError
 from indexers.limits import MAX_BITS
-from indexers.types import F32, F64, U8, Items, Status
+from indexers.types import F32, F64, U8, Fingerprints, Items, Status
 
 MAX_DIMENSION = 65_536
 SCALE_BITS = 26
@@ -124,6 +124,16 @@ def unit_length(vectors: F32) -> F32:
         lengths[lengths == 0] = 1
         out[rows] = block / lengths[:, None]
     return out
+
+
+def fingerprints(items: Items, dimension: int, name: str) -> Fingerprints:
+    """The vectors themselves at unit length; EMPTY where all values are 0.
+
+    The arguments, and what is refused, are those of `checked`.
+    """
+    rows, status, _ = checked(items, dimension, name)
+    codes, keys = np.zeros((len(rows), 0), np.uint8), np.zeros((0, 0, len(rows)), np.uint32)
+    return Fingerprints(status, codes, keys, "bit", vectors=unit_length(rows))
 
 
 def _halved(values: F64) -> F64:

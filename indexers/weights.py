@@ -8,6 +8,8 @@ documents. It is rounded to eighths and at least one eighth, so that sums of wei
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 
 from indexers.kernels import weights as kernel
@@ -72,6 +74,16 @@ class DocumentFrequencies:
             block.offsets, block.tokens, self.documents, self._last, self._counts
         )
         self._weights = np.zeros(0, np.uint8)
+
+    def digest(self) -> str:
+        """16 hex digits of how many documents there are and how many hold each shingle.
+
+        Shingles are told by their ids, which follow from the texts that were learnt from. Those
+        seen later, in no document, change nothing.
+        """
+        held = np.trim_zeros(self._counts, "b").astype("<i8").tobytes()
+        learnt = self.documents.to_bytes(8, "little") + held
+        return hashlib.blake2b(learnt, digest_size=8, person=b"idf").hexdigest()
 
     def weights(self, vocabulary: int) -> U8:
         """Weight of each shingle known by now; those that no document holds get that of df = 0.

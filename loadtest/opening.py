@@ -58,7 +58,7 @@ def opened(target: Target | AttachedIndex, profile: LoadProfile) -> Iterator[Ope
 def _built(target: Target, profile: LoadProfile) -> Iterator[Opened]:
     url = target.config.url
     backend = registry.backend(target.handle.spec.backend)(target.config)
-    queries = store.load_queries(target.queries)
+    queries = store.load_queries(target.queries, **target.made_by)
     prints = queries.fingerprints
     count = len(queries.texts) if prints is None else len(prints)
     ids = _ids(target.ids, target.ids.stat().st_mtime_ns)

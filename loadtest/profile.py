@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from indexers.index_types import BackendConfig, IndexHandle, SearchParams
+from indexers.manifest import Parameter
 from indexers.types import F64, I32, U8
 
 NOT_ASKED = 0
@@ -54,6 +56,8 @@ class Target:
         handle: the built index.
         params: search parameters; `params.k` answers are kept per query.
         queries: folder of stored query fingerprints and texts (`indexers.store`).
+        made_by: what must have made those fingerprints, since it made the index's
+            (`indexers.store.hash_parameters`); empty for texts.
         ids: file of document ids by ordinal (`indexers.store.save_ids`).
         runnable: int32 (m,), rows of the queries that may be asked.
     """
@@ -64,6 +68,7 @@ class Target:
     queries: Path
     ids: Path
     runnable: I32
+    made_by: Mapping[str, Parameter] = field(default_factory=dict)
 
     @property
     def engine(self) -> str:

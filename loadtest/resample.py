@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from indexers.kernels.mix import GAMMA, mix
 from indexers.types import F64, I64, U64
 
 
@@ -36,10 +37,8 @@ def resample(
         times = np.zeros(clusters, np.int64)
         total = 0
         for _ in range(clusters):
-            state += np.uint64(0x9E3779B97F4A7C15)
-            z = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            z = (z ^ (z >> np.uint64(31))) >> np.uint64(32)
+            state += GAMMA
+            z = mix(state) >> np.uint64(32)
             drawn = np.int64((z * np.uint64(clusters)) >> np.uint64(32))
             times[drawn] += 1
             total += size[drawn]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from indexers.atoms import GAMMA, mixed
 from indexers.types import F64, I32, U64
 from loadtest.profile import LoadProfile
-
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 MAX_WORKERS = 128
 """Requests to an engine that may be on their way at once; one connection each."""
@@ -16,21 +15,10 @@ ASK_AFTERWARDS_S = 120.0
 """Limit of asking, without load, what stayed unanswered under load."""
 
 
-def mix(values: U64) -> U64:
-    """The finaliser of splitmix64, elementwise.
-
-    Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014,
-    with the constants of Vigna's reference code.
-    """
-    z = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(z ^ (z >> np.uint64(31)), dtype=np.uint64)
-
-
 def splitmix64(seed: int, n: int) -> U64:
     """The first n outputs of splitmix64 from this seed, uint64 (n,)."""
-    steps = np.arange(1, n + 1, dtype=np.uint64) * GOLDEN
-    return mix(steps + np.uint64(seed % 2**64))
+    steps = np.arange(1, n + 1, dtype=np.uint64) * GAMMA
+    return mixed(steps + np.uint64(seed % 2**64))
 
 
 def query_cycle(runnable: I32, seed: int) -> I32:

@@ -19,15 +19,24 @@ class Choice:
         family: its name.
         similarities: (name, form), never none.
         named: whether a person asked for the family by its name.
+        pairs_named: whether for the similarities, too.
     """
 
     family: str
     similarities: tuple[tuple[str, Form], ...]
     named: bool
+    pairs_named: bool = False
 
 
-def choices(config: BenchConfig) -> tuple[list[Choice], list[str]]:
+VECTORS_BY = "give --vectors FILE or --model NAME"
+
+
+def choices(config: BenchConfig, vectors_by: str = VECTORS_BY) -> tuple[list[Choice], list[str]]:
     """What is compared, and one line for each family that is not.
+
+    Args:
+        config: families and similarities that were asked for.
+        vectors_by: what families of vectors wait for, in words.
 
     Raises:
         SettingError: a family asked for by name cannot be compared, or nothing fits.
@@ -37,9 +46,10 @@ def choices(config: BenchConfig) -> tuple[list[Choice], list[str]]:
     problems: list[str] = []
     left_out: list[str] = []
     for name in config.family if named else registry.family_names():
-        why = _obstacle(config, name)
+        why = _obstacle(config, name, vectors_by)
         if why is None:
-            found.append(Choice(name, _fitting(config, name), named))
+            pairs_named = named and ALL not in config.similarity
+            found.append(Choice(name, _fitting(config, name), named, pairs_named))
         else:
             (problems if named else left_out).append(why)
     problems += _unfitting(config, [choice.family for choice in found])
@@ -50,9 +60,9 @@ def choices(config: BenchConfig) -> tuple[list[Choice], list[str]]:
     return found, left_out
 
 
-def _obstacle(config: BenchConfig, name: str) -> str | None:
+def _obstacle(config: BenchConfig, name: str, vectors_by: str) -> str | None:
     if registry.family(name).source == "vector" and not config.has_vectors:
-        return f"family {name} hashes vectors: give --vectors FILE or --model NAME"
+        return f"family {name} hashes vectors: {vectors_by}"
     if _fitting(config, name):
         return None
     fits = _fits(name)

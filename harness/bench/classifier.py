@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.bench.hashing import bench_params, fingerprint
+from harness.bench.hashing import Hashed, bench_params, fingerprint
 from harness.collection.types import Corpus
 from indexers.errors import SettingError
 from indexers.families.lshbloom import Bands, Membership
@@ -39,8 +39,8 @@ def classify(
     Args:
         corpus: documents and queries.
         threshold: Jaccard in (0, 1) from which a document is a near duplicate.
-        fp: false-positive rate of each band's Bloom filter, in (0, 1).
-        num_perm: rows of the MinHash signatures, a multiple of 64.
+        fp: false-positive rate of each band's Bloom filter, 1e-9 to 0.5.
+        num_perm: rows of the MinHash signatures, a multiple of 64 up to 4,096.
         shingle_size: code points a shingle, 1 to 7.
         seed: of the signatures and of the filters.
 
@@ -58,26 +58,14 @@ def classify(
         SettingError: a value is out of range, or no document is left to insert.
         MissingPackage: datasketch or its Bloom filter is not installed.
     """
-    others = np.setdiff1d(np.arange(len(corpus.texts)), corpus.query_self)
-    texts = [corpus.texts[ordinal] for ordinal in others]
-    if not texts:
-        raise SettingError(
-            f"corpus {corpus.name}: every document is a query itself, so that nothing is left to "
-            "insert; give a corpus with other documents"
-        )
+    texts = _others(corpus)
     member = Membership(len(texts), threshold=threshold, num_perm=num_perm, fp=fp, seed=seed)
     params = bench_params(
         "minhash", bits=num_perm, seed=seed, unit="char", shingle_size=shingle_size
     )
-    printed = fingerprint("minhash", params, texts, corpus.query_texts)
-    documents, queries = printed.documents, printed.queries
-    started = time.perf_counter()
-    inserted = member.insert(_rows(documents, num_perm), documents.status)
-    insert_s = time.perf_counter() - started
-    started = time.perf_counter()
-    said = member.query(_rows(queries, num_perm), queries.status)
-    query_s = time.perf_counter() - started
-    asked = queries.status == Status.OK
+    hashed = fingerprint("minhash", params, texts, corpus.query_texts)
+    asked = hashed.queries.status == Status.OK
+    inserted, said, times = _answers(member, hashed, num_perm)
     truth = _truth(texts, corpus, threshold, shingle_size)
     itself = len(corpus.texts) - len(texts)
     return {
@@ -95,11 +83,34 @@ def classify(
         "queries_left_out": {"empty": int(np.count_nonzero(~asked))},
         **confusion(said[asked], truth[asked]),
         "net_false_positive_rate": member.bands.net_fp,
-        "filter_false_positive_rate": _filter_rate(said, documents, queries, member.bands),
+        "filter_false_positive_rate": _filter_rate(said, hashed, member.bands),
         "bytes": member.size_bytes,
-        "insert_s": insert_s,
-        "query_s": query_s,
+        **times,
     }
+
+
+def _others(corpus: Corpus) -> list[str]:
+    """The documents that are no queries."""
+    others = np.setdiff1d(np.arange(len(corpus.texts)), corpus.query_self)
+    if not len(others):
+        raise SettingError(
+            f"corpus {corpus.name}: every document is a query itself, so that nothing is left to "
+            "insert; give a corpus with other documents"
+        )
+    return [corpus.texts[ordinal] for ordinal in others]
+
+
+def _answers(
+    member: Membership, hashed: Hashed, num_perm: int
+) -> tuple[int, Bool, dict[str, float]]:
+    """How many documents were inserted, what each query was told, and the time of both."""
+    documents, queries = hashed.documents, hashed.queries
+    started = time.perf_counter()
+    inserted = member.insert(_rows(documents, num_perm), documents.status)
+    filled = time.perf_counter()
+    said = member.query(_rows(queries, num_perm), queries.status)
+    asked = time.perf_counter()
+    return inserted, said, {"insert_s": filled - started, "query_s": asked - filled}
 
 
 def confusion(said: Bool, truth: Bool) -> dict[str, Any]:
@@ -155,10 +166,9 @@ def _truth(texts: list[str], corpus: Corpus, threshold: float, shingle_size: int
     return np.diff(found.indptr) > 0
 
 
-def _filter_rate(
-    said: Bool, documents: Fingerprints, queries: Fingerprints, bands: Bands
-) -> float | None:
+def _filter_rate(said: Bool, hashed: Hashed, bands: Bands) -> float | None:
     """How often the filters say yes to a query that shares no band with any document."""
+    documents, queries = hashed.documents, hashed.queries
     assert documents.signatures is not None
     assert queries.signatures is not None
     shared = np.zeros(len(said), np.bool_)

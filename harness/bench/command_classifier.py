@@ -9,8 +9,12 @@ import click
 @click.option("--corpus", metavar="NAME", default="catalogue", help="As for tune.")
 @click.option("--fields", metavar="A,B", help="As for tune.")
 @click.option("--threshold", metavar="J", type=float, default=0.8, help="In (0, 1) (0.8).")
-@click.option("--fp", metavar="P", type=float, default=0.01, help="Of each filter (0.01).")
-@click.option("--num-perm", metavar="N", type=int, default=128, help="Rows of MinHash (128).")
+@click.option(
+    "--fp", metavar="P", type=float, default=0.01, help="Of each filter, 1e-9 to 0.5 (0.01)."
+)
+@click.option(
+    "--num-perm", metavar="N", type=int, default=128, help="Rows of MinHash, by 64 (128)."
+)
 @click.option("--shingle-size", metavar="N", type=int, default=3, help="Characters (3).")
 @click.option(
     "--seed",

@@ -15,7 +15,12 @@ SEED = click.IntRange(0, 2**32 - 1)
 @click.command("curves", short_help="Precision and recall by Hamming radius and by rank.")
 @click.option("--codes", metavar="FILE", type=FILE, help=".npy (n, bits): 0/1, -1/1, or --packed.")
 @click.option("--query-codes", metavar="FILE", type=FILE, help="Of the queries; else --split.")
-@click.option("--packed", is_flag=True, help="Each value is a byte of 8 bits, first bit highest.")
+@click.option(
+    "--packed",
+    is_flag=True,
+    default=None,
+    help="Each value is a byte of 8 bits, first bit highest.",
+)
 @click.option("--bits", metavar="B", type=int, help="Width of packed codes, or of families.")
 @click.option("--labels", metavar="FILE", type=FILE, help="Equal labels are relevant: .npy, text.")
 @click.option("--query-labels", metavar="FILE", type=FILE, help="Labels of the queries.")
@@ -29,11 +34,10 @@ SEED = click.IntRange(0, 2**32 - 1)
 @click.option(
     "--rule",
     type=click.Choice(["ball", "neighbours"]),
-    default="ball",
     help="Near by --vectors: within Dball (default), or the --k nearest by cosine.",
 )
-@click.option("--k", metavar="K", type=COUNT, default=50, help="Neighbours a query (50).")
-@click.option("--ball-rank", metavar="N", type=COUNT, default=50, help="Of the ball rule (50).")
+@click.option("--k", metavar="K", type=COUNT, help="Neighbours a query (50).")
+@click.option("--ball-rank", metavar="N", type=COUNT, help="Of the ball rule (50).")
 @click.option("--split", metavar="X", type=float, help="Share or number of query points (0.1).")
 @click.option("--corpus", metavar="NAME", help="As for tune; its texts are hashed by --family.")
 @click.option("--fields", metavar="A,B", help="As for tune.")
@@ -71,6 +75,6 @@ def command(**flags: Any) -> None:
     drawn from the codes (--split). The radius includes its bound; micro pools pairs, macro
     averages queries; null in JSON is 0/0.
     """
-    from harness.bench.curves_run import run
+    from harness.bench.curves.run import run
 
     run(**flags)

@@ -14,7 +14,7 @@ import click
 @click.option("--model", metavar="NAME", help="Encoder, for the embedding families.")
 @click.option("--pooling", metavar="HOW", default="cls", help="Of the encoder: cls or mean (cls).")
 @click.option("--device", metavar="NAME", help="Of the encoder: cuda, mps, npu or cpu.")
-@click.option("--bits", metavar="N", type=int, help="Width of codes, rows of signatures (128).")
+@click.option("--bits", metavar="N", type=int, help="Of codes and signatures (each family's own).")
 @click.option("--unit", metavar="U", help="Shingles of: char or word (char).")
 @click.option("--shingle-size", metavar="N", type=int, help="Units a shingle, 1 to 7 (3).")
 @click.option("--window", metavar="N", type=int, help="Hashes a Winnowing window spans (5).")
@@ -33,13 +33,16 @@ def command(
     """Print every family's fingerprint of two or three texts and every similarity that fits.
 
     A text that leaves nothing to hash has a status in place of a similarity, never a score.
+    hamming, levenshtein and manhattan are 1/(1+distance); mahalanobis is an exponent, 0 or less;
+    the others are 0 to 1, cosine of vectors -1 to 1. Levenshtein compares texts of at most 20,000
+    hashes, as its time grows with the product of two lengths.
     """
     import sys
 
     import orjson
 
-    from harness.bench.pair import compare, read_texts
-    from harness.bench.pair_table import table
+    from harness.bench.pair.compare import compare, read_texts
+    from harness.bench.pair.table import table
     from indexers.encoder import EncoderParams
 
     stdin = sys.stdin.buffer.read() if files and "-" in texts else None

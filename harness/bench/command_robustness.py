@@ -22,12 +22,12 @@ SMALL = "catalogue:2000"
 @click.option("--max-length", metavar="N", type=int, help="Tokens of a text that are encoded.")
 @click.option("--batch-size", metavar="N", type=int, help="Texts the encoder takes at once.")
 @click.option("--device", metavar="NAME", help="Of the encoder: cuda, mps, npu or cpu.")
-@click.option("--bits", metavar="N", type=int, help="Width of codes, rows of signatures (128).")
+@click.option("--bits", metavar="N", type=int, help="Of codes and signatures (each family's own).")
 @click.option("--unit", metavar="U", help="Shingles of: word or char (each family's default).")
 @click.option("--shingle-size", metavar="N", type=int, help="Units a shingle, 1 to 7.")
 @click.option("--weighting", metavar="W", help="Of shingles: tf or idf.")
 @click.option("--window", metavar="N", type=int, help="Hashes a Winnowing window spans.")
-@click.option("--seed", metavar="N", type=int, help="Of sample, changes and hashes (123).")
+@click.option("--seed", metavar="N", type=int, help="Of sample, changes, hashes (123; flyhash 55).")
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="JSON, CSV and plots.")
 @click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON.")
 def command(sample: int, perturbation: str, as_json: bool, **flags: Any) -> None:
@@ -37,17 +37,23 @@ def command(sample: int, perturbation: str, as_json: bool, **flags: Any) -> None
     drop-words) and changed in other ways (typos, reorder-sentences, reorder-words, case,
     punctuation, nfc, nfd, nfkc, full-width). The rank is that among all documents of the corpus,
     in expectation over ties.
+
+    Codes are told by the share of their bits that are equal, so that they can be read beside the
+    others: two codes that have nothing to do with each other share about half of their bits, and
+    sparse ones (flyhash) nearly all. The JSON keeps the mean of 1/(1+distance) beside it. Of the
+    other similarities, levenshtein and manhattan are 1/(1+distance), mahalanobis is an exponent,
+    0 or less, the rest are 0 to 1, cosine of vectors -1 to 1.
     """
     from harness.bench.config import bench_config
-    from harness.bench.robustness import measure
-    from harness.bench.robustness_table import lines
+    from harness.bench.robustness.measure import measure
+    from harness.bench.robustness.table import lines
     from harness.progress import Progress
 
     progress = Progress()
     names = [name.strip() for name in perturbation.split(",") if name.strip()]
     found = measure(bench_config(flags), names, sample, progress)
     if (out := flags["out"]) is not None:
-        from harness.bench.robustness_write import write
+        from harness.bench.robustness.write import write
 
         write(found, out)
         progress.say(f"written: {out}")

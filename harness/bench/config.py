@@ -6,16 +6,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from harness.config_problems import ALL, problems
-from harness.config_sizes import Names, Number, Sizes, Whole
+from harness.config_values import Names, Number, Sizes, Whole
+from harness.vector_flags import VectorFlags
 from indexers import registry
 from indexers.errors import SettingError
 from indexers.types import Unit, Weighting
 
+_NO_CORPUS = "--corpus is missing: give a folder with judgments, or catalogue:N"
 
-class BenchConfig(BaseModel):
+
+class BenchConfig(VectorFlags):
     """One comparison, checked.
 
     Attributes:
@@ -38,14 +41,6 @@ class BenchConfig(BaseModel):
     protocol: Literal["pool", "corpus"] = "pool"
     family: Names = (ALL,)
     similarity: Names = (ALL,)
-    vectors: str | None = Field(default=None, min_length=1)
-    query_vectors: str | None = Field(default=None, min_length=1)
-    model: str | None = Field(default=None, min_length=1)
-    pooling: Literal["cls", "mean"] | None = None
-    query_instruction: str | None = None
-    max_length: Whole | None = Field(default=None, ge=1, le=100_000)
-    batch_size: Whole | None = Field(default=None, ge=1, le=100_000)
-    device: str | None = Field(default=None, min_length=1)
     fields: Names | None = None
     bits: Whole | None = Field(default=None, ge=1)
     unit: Unit | None = None
@@ -73,13 +68,29 @@ class BenchConfig(BaseModel):
 
     @model_validator(mode="after")
     def _consistent(self) -> BenchConfig:
-        if not self.corpus:
-            raise ValueError("--corpus is missing: give a folder with judgments, or catalogue:N")
-        if self.vectors and self.model:
-            raise ValueError("--vectors and --model: give one, the vectors or what makes them")
-        if self.query_vectors and not self.vectors:
-            raise ValueError("--query-vectors needs --vectors, those of the documents")
+        found = [] if self.corpus else [_NO_CORPUS]
+        sources = (registry.family(name).source for name in self.family if name != ALL)
+        found += self.vector_problems(used=ALL in self.family or "vector" in sources)
+        found += [*self._size_problems("num_tables"), *self._size_problems("hash_length")]
+        if found:
+            raise ValueError("\n".join(found))
         return self
+
+    def _size_problems(self, name: Literal["num_tables", "hash_length"]) -> list[str]:
+        given: dict[str, tuple[int, ...]] = getattr(self, name)
+        flag = f"--{name.replace('_', '-')}"
+        if given and not self.grid:
+            return [f"{flag} is of the grid: add --grid, or leave it out"]
+        found = [
+            f"{flag}: {key!r} is not a family; choose from {', '.join(registry.family_names())}"
+            for key in given
+            if key not in (*registry.family_names(), ALL)
+        ]
+        return found + [
+            f"{flag}: expected whole numbers at least 1, not {', '.join(map(str, sizes)) or 'none'}"
+            for sizes in given.values()
+            if not sizes or min(sizes) < 1
+        ]
 
     @property
     def has_vectors(self) -> bool:

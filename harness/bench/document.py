@@ -11,7 +11,7 @@ import numpy as np
 from harness import __version__
 from harness.bench.compare import Compared
 from harness.bench.grid import Cell
-from harness.bench.rows import Row, front, total_s
+from harness.bench.rows import DIGITS, Row, front, total_s
 from harness.bench.scoring import Task
 from harness.measures.equivalence import rank_classes
 from harness.measures.pooled import AVERAGE_PRECISION
@@ -45,12 +45,31 @@ def document(
         "protocol": task.protocol,
         "relevant_from": task.relevant_from,
         "rows": list(found),
+        "random_order": {AVERAGE_PRECISION: round(random_order(task), DIGITS)},
         "front": [_place(row) for row in front(found)],
         "equivalent": equivalent(compared),
         "grid": [cell.values() for cell in cells],
         "unusable": {one.family: one.unusable for one in compared if one.unusable},
         "left_out": list(left_out),
     }
+
+
+def random_order(task: Task) -> float:
+    """Expected MAP of candidates in random order, as a constant scorer has it.
+
+    Of n candidates in random order a relevant one has each rank r with probability 1 / n, and
+    (r - 1)(R - 1) / (n - 1) other relevant ones are expected before it. Their mean precision is
+    (H_n + (R - 1)(n - H_n) / (n - 1)) / n, H_n = 1 + 1/2 + … + 1/n.
+    """
+    pools = task.pools
+    relevant = np.add.reduceat(pools.gains >= task.relevant_from, pools.indptr[:-1])
+    sizes = pools.sizes
+    if task.protocol == "corpus":
+        own = pools.corpus.query_self[pools.queries] >= 0
+        sizes = len(pools.corpus.ids) - own.astype(np.int64)
+    harmonic = np.cumsum(1 / np.arange(1, int(sizes.max()) + 1))[sizes - 1]
+    others = (relevant - 1) * (sizes - harmonic) / np.maximum(sizes - 1, 1)
+    return float(np.where(relevant > 0, (harmonic + others) / sizes, 0).mean())
 
 
 def equivalent(compared: Sequence[Compared]) -> list[list[dict[str, str]]] | None:

@@ -14,21 +14,17 @@ from typing import Any
 import numpy as np
 
 from harness.bench.compare import Sides
-from harness.bench.config import BenchConfig
-from harness.bench.hashing import bench_params, fingerprint
+from harness.bench.grid_sizes import Plan
+from harness.bench.hashing import fingerprint
 from harness.bench.rows import DIGITS
 from harness.bench.scoring import Task, score
-from harness.config_problems import ALL
+from harness.bench.weighted import counted
 from harness.measures.pooled import AVERAGE_PRECISION
 from indexers import registry
-from indexers.errors import SettingError
-from indexers.protocols import Sweep
-from indexers.types import Fingerprints, Form, HashParams, TableSize
+from indexers.types import Fingerprints, Form, TableSize
 
 WIDTHS = (32, 64, 128, 256, 384, 512, 768, 1024)
 """Code widths of the grid, those that a family takes."""
-BY_WIDTH = ("bihash",)
-"""Families whose every width is another code, read by all tables alike."""
 REFERENCE = {"text": ("karp_rabin", "jaccard"), "vector": ("bge", "cosine")}
 """Source -> the family and similarity that lose nothing."""
 
@@ -83,22 +79,17 @@ class _Compared:
     queries: Fingerprints
 
 
-def grid(task: Task, config: BenchConfig, name: str, sides: Sides) -> Iterator[Cell]:
-    """The cells of a family; none where it has no sizes.
+def grid(task: Task, plan: Plan, sides: Sides) -> Iterator[Cell]:
+    """The cells of a family.
 
     Raises:
-        SettingError: the family cannot serve a size that was asked for.
+        SettingError: the family cannot hash so.
     """
-    made = registry.family(name)
-    if not made.max_num_tables:
-        return
-    params = bench_params(name, **config.hashing, dimension=sides.dimension(name))
-    sizes = _sizes(config, name, made.sweep(params.dimension))
-    label, whole = _reference(task, params, name, sides)
-    for cell in _cells(name, params, sizes, sides):
+    label, whole = _reference(task, plan, sides)
+    for cell in _cells(plan, sides):
         value = _map(task, cell)
         yield Cell(
-            name,
+            plan.family,
             cell.num_tables,
             cell.hash_length,
             cell.atoms,
@@ -115,42 +106,45 @@ def _map(task: Task, cell: _Compared) -> float:
     return float(scored.pooled.per_query[AVERAGE_PRECISION].mean())
 
 
-def _sizes(config: BenchConfig, name: str, default: Sweep) -> Sweep:
-    tables = config.num_tables.get(name) or config.num_tables.get(ALL)
-    lengths = config.hash_length.get(name) or config.hash_length.get(ALL)
-    return replace(
-        default,
-        num_tables=tuple(sorted(set(tables or default.num_tables))),
-        hash_lengths=tuple(sorted(set(lengths or default.hash_lengths))),
-    )
+def _reference(task: Task, plan: Plan, sides: Sides) -> tuple[str, float]:
+    """Its label and MAP: all words or n-grams that the family hashes, or the vectors.
 
-
-def _reference(task: Task, params: HashParams, name: str, sides: Sides) -> tuple[str, float]:
-    """Its label and MAP: all words or n-grams that the family hashes, or the vectors."""
-    family, similarity = REFERENCE[registry.family(name).source]
+    Of a family that weighs them the cosine of weighted shingles, of one that does not Jaccard.
+    """
+    if "weighting" in registry.family(plan.family).reads:
+        return _weighted(task, plan, sides)
+    family, similarity = REFERENCE[registry.family(plan.family).source]
     form = registry.fitting_form(family, similarity)
     assert form is not None
-    printed = fingerprint(family, replace(params, signatures=False), *sides.of(name))
-    cell = _Compared(None, None, 0, similarity, form, printed.documents, printed.queries)
+    params = replace(plan.params, signatures=False)
+    hashed = fingerprint(family, params, *sides.of(plan.family))
+    cell = _Compared(None, None, 0, similarity, form, hashed.documents, hashed.queries)
     features = f"{params.unit} {params.shingle_size}-grams" if family != "bge" else "vectors"
     return f"exact {similarity} of {features}", _map(task, cell)
 
 
-def _cells(name: str, params: HashParams, sizes: Sweep, sides: Sides) -> Iterator[_Compared]:
-    if not registry.family(name).nested:
-        return _cut_codes(name, params, sizes, sides)
-    if name in BY_WIDTH:
-        return _codes(name, params, sides)
-    return _tables(name, params, sizes, sides)
+def _weighted(task: Task, plan: Plan, sides: Sides) -> tuple[str, float]:
+    params = plan.params
+    similarity, documents, queries = counted(*sides.of(plan.family), params)
+    scored = score(task, similarity, "sequence", documents, queries)
+    weights = "tf-idf" if params.weighting == "idf" else "tf"
+    value = float(scored.pooled.per_query[AVERAGE_PRECISION].mean())
+    return f"exact cosine of {weights} of {params.unit} {params.shingle_size}-grams", value
 
 
-def _tables(name: str, params: HashParams, sizes: Sweep, sides: Sides) -> Iterator[_Compared]:
-    largest = TableSize(max(sizes.num_tables), max(sizes.hash_lengths))
-    printed = fingerprint(name, params, *sides.of(name), size=largest)
-    is_row = registry.family(name).atom == "row"
-    for num_tables in sizes.num_tables:
-        for length in sizes.hash_lengths:
-            both = [_of_keys(p, num_tables, length) for p in (printed.documents, printed.queries)]
+def _cells(plan: Plan, sides: Sides) -> Iterator[_Compared]:
+    if plan.hash_lengths:
+        return _tables(plan, sides)
+    return _cut_codes(plan, sides) if plan.num_tables else _codes(plan, sides)
+
+
+def _tables(plan: Plan, sides: Sides) -> Iterator[_Compared]:
+    largest = TableSize(max(plan.num_tables), max(plan.hash_lengths))
+    hashed = fingerprint(plan.family, plan.params, *sides.of(plan.family), size=largest)
+    is_row = registry.family(plan.family).atom == "row"
+    for num_tables in plan.num_tables:
+        for length in plan.hash_lengths:
+            both = [_of_keys(p, num_tables, length) for p in (hashed.documents, hashed.queries)]
             yield _Compared(
                 num_tables,
                 length,
@@ -162,39 +156,36 @@ def _tables(name: str, params: HashParams, sizes: Sweep, sides: Sides) -> Iterat
             )
 
 
-def _of_keys(printed: Fingerprints, num_tables: int, length: int) -> Fingerprints:
+def _of_keys(fingerprints: Fingerprints, num_tables: int, length: int) -> Fingerprints:
     """The first atoms of the first tables, as a signature or a code."""
-    n = len(printed)
+    n = len(fingerprints)
     empty = np.zeros((0, 0, n), np.uint32)
-    keys = printed.keys[:num_tables]
-    if printed.atom == "row":
+    keys = fingerprints.keys[:num_tables]
+    if fingerprints.atom == "row":
         rows = np.ascontiguousarray(keys[:, :length].reshape(-1, n).T)
-        return Fingerprints(printed.status, np.zeros((n, 0), np.uint8), empty, "row", rows)
+        return Fingerprints(fingerprints.status, np.zeros((n, 0), np.uint8), empty, "row", rows)
     words = np.ascontiguousarray(keys.transpose(2, 0, 1)).astype(">u4")
     bits = np.unpackbits(words.view(np.uint8).reshape(n, len(keys), -1), axis=2)[:, :, :length]
     codes = np.packbits(bits.reshape(n, -1), axis=1)
-    return Fingerprints(printed.status, codes, empty, "bit")
+    return Fingerprints(fingerprints.status, codes, empty, "bit")
 
 
-def _codes(name: str, params: HashParams, sides: Sides) -> Iterator[_Compared]:
+def _codes(plan: Plan, sides: Sides) -> Iterator[_Compared]:
     """Codes of every width that the family takes."""
-    for bits in sorted({*WIDTHS, params.bits}):
-        wide = replace(params, bits=bits)
-        try:
-            printed = fingerprint(name, wide, *sides.of(name))
-        except SettingError:
-            continue  # vectors of this dimension have no such width
-        yield _of_code(None, None, bits, printed.documents, printed.queries)
+    for bits in plan.widths:
+        wide = replace(plan.params, bits=bits)
+        hashed = fingerprint(plan.family, wide, *sides.of(plan.family))
+        yield _of_code(None, None, bits, hashed.documents, hashed.queries)
 
 
-def _cut_codes(name: str, params: HashParams, sizes: Sweep, sides: Sides) -> Iterator[_Compared]:
+def _cut_codes(plan: Plan, sides: Sides) -> Iterator[_Compared]:
     """Codes of every width by every number of tables."""
-    for num_tables in sizes.num_tables:
-        for bits in sorted({*WIDTHS[1:6], params.bits}):
-            wide, size = replace(params, bits=bits), TableSize(num_tables, 1)
-            printed = fingerprint(name, wide, *sides.of(name), size=size)
+    for num_tables in plan.num_tables:
+        for bits in plan.widths:
+            wide, size = replace(plan.params, bits=bits), TableSize(num_tables, 1)
+            hashed = fingerprint(plan.family, wide, *sides.of(plan.family), size=size)
             length = -(-bits // num_tables)
-            yield _of_code(num_tables, length, bits, printed.documents, printed.queries)
+            yield _of_code(num_tables, length, bits, hashed.documents, hashed.queries)
 
 
 def _of_code(

@@ -10,9 +10,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 import harness.report
 from harness.bench import drawing
+from harness.bench.hashing import SEEDS
 from harness.bench.panels import Panel, panels
-from harness.bench.published import LSHASH_TABLES
+from harness.bench.published import LSHASH_MODEL, LSHASH_TABLES
 from harness.bench.rows import ALL, SELECTED, Row, front, ranked, total_s
+from harness.bench.scales import SCALES
 from harness.measures.pooled import AVERAGE_PRECISION, NDCG
 from harness.report import numbers, style
 
@@ -20,8 +22,8 @@ TEMPLATES = (
     Path(__file__).parent / "templates",
     Path(harness.report.__file__).parent / "templates",
 )
-SHOWN = (NDCG, "P@20", "R@20", "F1@20")
-"""Measures at the end of the ranking."""
+SHOWN = (NDCG, "P@20")
+"""Measures at the end of the ranking; `rows.csv` has the others."""
 
 
 def render(found: Mapping[str, Any]) -> str:
@@ -41,11 +43,11 @@ def render(found: Mapping[str, Any]) -> str:
     return environment.get_template("bench.html.j2").render(**_content(found))
 
 
-def hashed(params: Mapping[str, Any]) -> str:
-    """Parameters for people: `256 bits, char 3-grams, idf`."""
+def hashed(params: Mapping[str, Any], form: str = "bits") -> str:
+    """Parameters for people: `256 bits, char 3-grams, idf`; a signature has rows, not bits."""
     parts = []
     if "bits" in params:
-        parts.append(f"{params['bits']} bits")
+        parts.append(f"{params['bits']} {'rows' if form == 'signature' else 'bits'}")
     if "num_tables" in params:
         parts.append(f"{params['num_tables']} tables")
     if "shingle_size" in params:
@@ -78,9 +80,23 @@ def _content(found: Mapping[str, Any]) -> dict[str, Any]:
         "panels": [_panel(panel, found["grid"]) for panel in panels(found["grid"])],
         "published": any(row["published"] for row in [*best, *constant]),
         "told": [row["published"] for row in rows if row["published"]],
+        "encoded": any(row["encode_s"] is not None for row in rows),
+        "mirrored": _mirrored(rows),
+        "scales": SCALES.removeprefix("scales: "),
+        "seeds": SEEDS,
         "told_on_test": any(row["published"] and row["split"] == "test" for row in rows),
+        "lshash_model": LSHASH_MODEL,
         "lshash_tables": LSHASH_TABLES if found["corpus"]["benchmark"] == "relish" else {},
     }
+
+
+def _mirrored(rows: Sequence[Row]) -> bool:
+    """Whether dev halves and test halves are the same queries, so that their means are equal."""
+    halves: dict[str, list[float]] = {"dev": [], "test": []}
+    for row in rows:
+        if row["facet"] == ALL and row["split"] in halves:
+            halves[row["split"]].append(row[AVERAGE_PRECISION])
+    return halves["dev"] == halves["test"]
 
 
 def _by_facet(rows: Sequence[Row], ordered: Sequence[Row]) -> list[dict[str, Any]]:

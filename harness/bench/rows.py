@@ -13,6 +13,7 @@ from harness.bench.bootstrap import interval
 from harness.bench.compare import Compared, Measured, told
 from harness.bench.published import published
 from harness.bench.scoring import Task
+from harness.collection.pools import Pools
 from harness.measures.pooled import AVERAGE_PRECISION
 from indexers.types import F64, I64, Bool
 
@@ -50,6 +51,7 @@ def rows(task: Task, compared: Compared, *, seed: int, resamples: int) -> Iterat
     """
     pools = task.pools
     facets = np.array(pools.facets)
+    place = _places(pools)
     for similarity, default in compared.defaults.items():
         chosen = [_chosen(compared.tried[similarity], fold.dev) for fold in pools.folds]
         for facet in (ALL, *pools.facet_names):
@@ -71,7 +73,24 @@ def rows(task: Task, compared: Compared, *, seed: int, resamples: int) -> Iterat
             for split, parts in splits.items():
                 there = [part for part in parts if len(part.rows)]
                 if there:
-                    yield _row(task, facet, split, there, seed=seed, resamples=resamples)
+                    placed = [_Part(one.measured, _by(place, one.rows)) for one in there]
+                    yield _row(task, facet, split, placed, seed=seed, resamples=resamples)
+
+
+def _places(pools: Pools) -> I64:
+    """Place of each row by query id and facet, so that a resample draws the same queries from
+    every layout of a collection; some write the facet behind the id."""
+    named = [
+        (pools.corpus.query_ids[query].removesuffix(f"_{facet}"), facet)
+        for query, facet in zip(pools.queries, pools.facets, strict=True)
+    ]
+    place = np.empty(len(named), np.int64)
+    place[sorted(range(len(named)), key=named.__getitem__)] = np.arange(len(named))
+    return place
+
+
+def _by(place: I64, rows: I64) -> I64:
+    return rows[np.argsort(place[rows])]
 
 
 def _kept(half: I64, inside: Bool) -> I64:
@@ -87,12 +106,7 @@ def _row(
     task: Task, facet: str, split: str, parts: Sequence[_Part], *, seed: int, resamples: int
 ) -> Row:
     first = parts[0].measured
-    names = first.scored.pooled.per_query
-    means = {name: _over(parts, name) for name in names}
-    low, high = interval(
-        [part.values(AVERAGE_PRECISION) for part in parts], seed=seed, resamples=resamples
-    )
-    pooled = [(part.measured.scored.pooled, part.rows) for part in parts]
+    benchmark = task.pools.benchmark if task.protocol == "pool" else None
     return {
         "family": first.family,
         "similarity": first.similarity,
@@ -100,23 +114,29 @@ def _row(
         "facet": facet,
         "split": split,
         "queries": int(sum(len(part.rows) for part in parts)),
-        **means,
+        **_quality(parts, seed=seed, resamples=resamples),
+        "encode_s": first.encode_s,
+        "fingerprint_s": _average([part.measured.fingerprint_s for part in parts]),
+        "similarity_s": _average([part.measured.scored.seconds for part in parts]),
+        "params": [told(first.family, part.measured.variant) for part in _distinct(parts)],
+        "published": published(benchmark, first.family, first.similarity, facet, split),
+    }
+
+
+def _quality(parts: Sequence[_Part], *, seed: int, resamples: int) -> dict[str, Any]:
+    """Means of the measures, the interval of MAP, and what makes them doubtful."""
+    names = parts[0].measured.scored.pooled.per_query
+    low, high = interval(
+        [part.values(AVERAGE_PRECISION) for part in parts], seed=seed, resamples=resamples
+    )
+    pooled = [(part.measured.scored.pooled, part.rows) for part in parts]
+    return {
+        **{name: _over(parts, name) for name in names},
         "MAP_low": _rounded(low),
         "MAP_high": _rounded(high),
         "tie_share": _rounded(_average([_mean(found.tied[rows]) for found, rows in pooled])),
         "constant": all(bool(found.constant[rows].all()) for found, rows in pooled),
         "unusable": int(sum(found.unscored[rows].sum() for found, rows in pooled)),
-        "encode_s": _average([part.measured.encode_s for part in parts]),
-        "fingerprint_s": _average([part.measured.fingerprint_s for part in parts]),
-        "similarity_s": _average([part.measured.scored.seconds for part in parts]),
-        "params": [told(first.family, part.measured.variant) for part in _distinct(parts)],
-        "published": published(
-            task.pools.benchmark if task.protocol == "pool" else None,
-            first.family,
-            first.similarity,
-            facet,
-            split,
-        ),
     }
 
 
@@ -158,8 +178,11 @@ def front(found: Sequence[Row]) -> list[Row]:
 
 
 def total_s(row: Row) -> float:
-    """Seconds of a row: vectors, fingerprints and similarity."""
-    return float(row["encode_s"] + row["fingerprint_s"] + row["similarity_s"])
+    """Seconds of a row: fingerprints and similarity.
+
+    Making vectors is left out: they are made once and kept, and the next run has them.
+    """
+    return float(row["fingerprint_s"] + row["similarity_s"])
 
 
 def ranked(found: Sequence[Row], facet: str = ALL, split: str = ALL) -> tuple[list[Row], list[Row]]:

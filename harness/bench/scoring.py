@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from indexers.protocols import Similarity
 from indexers.types import F64, I64, Fingerprints, Form
 
 Protocol: TypeAlias = Literal["pool", "corpus"]
-PROTOCOLS: tuple[Protocol, ...] = ("pool", "corpus")
 
 KEPT_SCORES = 2**20
 _BLOCK_SCORES = 2**20
@@ -49,19 +48,11 @@ class Scored:
         scores: for each row float64 (candidates,), as `matrix` gave them; none where they are
             more than `KEPT_SCORES`.
         seconds: spent in the similarity.
-        unusable: candidates, summed over rows, whose fingerprint or query's is not OK.
     """
 
     pooled: Pooled
     scores: tuple[F64, ...]
     seconds: float
-    unusable: int
-
-
-def fitted(similarity: Similarity, documents: Fingerprints) -> Similarity:
-    """The similarity with what it estimates on the documents, where it estimates anything."""
-    fit: Any = getattr(similarity, "fitted", None)
-    return similarity if fit is None else cast(Similarity, fit(documents))
 
 
 def score(
@@ -77,7 +68,7 @@ def score(
         queries: of all its queries.
     """
     rank = _score_pools if task.protocol == "pool" else _score_corpus
-    return rank(task, fitted(similarity, documents), form, documents, queries)
+    return rank(task, similarity.fitted(documents), form, documents, queries)
 
 
 def _score_pools(
@@ -95,7 +86,7 @@ def _score_pools(
         seconds += time.perf_counter() - started
     found = _measured(task, pools.indptr, scores, pools.gains)
     kept = np.split(scores, pools.indptr[1:-1]) if len(scores) <= KEPT_SCORES else []
-    return Scored(found, tuple(kept), seconds, int(found.unscored.sum()))
+    return Scored(found, tuple(kept), seconds)
 
 
 def _score_corpus(
@@ -120,7 +111,7 @@ def _score_corpus(
             ranked += list(scores)
         parts.append(_measured(task, indptr, scores[kept], _gains(task.pools, rows, n)[kept]))
     found = concatenated(parts)
-    return Scored(found, tuple(ranked), seconds, int(found.unscored.sum()))
+    return Scored(found, tuple(ranked), seconds)
 
 
 def _gains(pools: Pools, rows: I64, n: int) -> F64:

@@ -9,23 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.bench.output import text_bytes, write_files
 from harness.measures.pooled import AVERAGE_PRECISION, NDCG_JK2
-from harness.report.files import write_text
-from indexers.errors import SettingError
 
 _NESTED = ("params", "published")
-
-
-def made(folder: Path) -> None:
-    """Make the folder if it is missing.
-
-    Raises:
-        SettingError: it cannot be made, or is no folder.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        raise _unwritable(folder, fault) from fault
 
 
 def write(found: Mapping[str, Any], page: str, folder: Path) -> None:
@@ -45,17 +32,7 @@ def write(found: Mapping[str, Any], page: str, folder: Path) -> None:
         "rows.csv": rows_csv(found["rows"]),
         "report.html": page,
     }
-    try:
-        for name, content in files.items():
-            write_text(folder / name, content)
-    except OSError as fault:
-        raise _unwritable(folder, fault) from fault
-
-
-def _unwritable(folder: Path, fault: OSError) -> SettingError:
-    return SettingError(
-        f"--out {folder}: cannot be written ({fault.strerror or fault}); give another folder"
-    )
+    write_files(folder, {name: text_bytes(content) for name, content in files.items()})
 
 
 def rows_csv(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -64,9 +41,13 @@ def rows_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     names = [name for name in rows[0] if name not in _NESTED]
     published = (AVERAGE_PRECISION, NDCG_JK2)
     writer = csv.writer(stream)
-    writer.writerow([*names, "params", *(f"published {name}" for name in published)])
+    writer.writerow(
+        [*names, "params", *(f"published {name}" for name in published), "published name"]
+    )
     for row in rows:
         told = row["published"] or {}
         params = json.dumps(row["params"], ensure_ascii=False)
-        writer.writerow([*(row[n] for n in names), params, *(told.get(n) for n in published)])
+        writer.writerow(
+            [*(row[n] for n in names), params, *(told.get(n) for n in (*published, "name"))]
+        )
     return stream.getvalue()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +30,14 @@ class Release:
         abstracts: JSON lines of `paper_id`, `title`, `abstract` (a list of sentences).
         annotations: facet (empty for none) -> JSON of paper id -> `cands`, `relevance_adju`.
         splits: JSON of query ids by fold; None where there is none.
-        benchmark: as `Pools.benchmark`.
+        benchmark: query ids -> `Pools.benchmark`.
     """
 
     name: str
     abstracts: Path
     annotations: Mapping[str, Path]
     splits: Path | None
-    benchmark: str | None
+    benchmark: Callable[[Sequence[str]], str | None]
 
 
 def read_release(
@@ -72,24 +72,28 @@ def read_release(
         query_texts=[papers[name] for _, name, _, _ in asked],
         query_self=np.array(own, np.int32),
         judgments=None,
-        skipped={},
         file_rows=np.array([row_of[name] for name in ids], np.int64),
         source=f"{release.abstracts.name}, fields {' + '.join(chosen)}; "
         f"{', '.join(path.name for _, path in sorted(release.annotations.items()))}",
     )
     pools = [Pool(row, facet, judged) for row, (facet, _, judged, _) in enumerate(asked)]
+    return _packed(release, corpus, pools)
+
+
+def _packed(release: Release, corpus: Corpus, pools: Sequence[Pool]) -> Pools:
     where = ", ".join(shown(path) for path in release.annotations.values())
-    queries, facets, indptr, candidates, gains = packed(corpus, pools, where, corpus.skipped)
-    called = [frozenset((names[row],)) for row in queries]
+    skipped: dict[str, int] = {}
+    queries, facets, indptr, candidates, gains = packed(corpus, pools, where, skipped)
+    called = [corpus.query_ids[row] for row in queries]
     return Pools(
-        corpus=corpus,
+        corpus=replace(corpus, skipped=skipped),
         queries=queries,
         facets=facets,
         indptr=indptr,
         candidates=candidates,
         gains=gains,
-        folds=() if release.splits is None else read_folds(release.splits, called),
-        benchmark=release.benchmark,
+        folds=() if release.splits is None else read_folds(release.splits, called, facets),
+        benchmark=release.benchmark(called),
     )
 
 

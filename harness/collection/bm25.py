@@ -34,11 +34,13 @@ def nearest(corpus: Corpus, *, k: int, progress: Progress = no_progress) -> Near
     """
     import bm25s
 
+    ids, vocabulary = _tokens(corpus.texts)
     index = bm25s.BM25(method="lucene", k1=K1, b=B, dtype="float64")
-    index.index(_tokens(corpus.texts), show_progress=False)
+    if vocabulary:  # without a word in any document there is nothing to index
+        index.index((ids, vocabulary), show_progress=False)
     rows = []
     for text, own in zip(corpus.query_texts, corpus.query_self, strict=True):
-        known = index.get_tokens_ids(words(text))
+        known = index.get_tokens_ids(words(text)) if vocabulary else []
         scores = np.asarray(index.get_scores_from_ids(known)) if known else np.zeros(0)
         rows.append(_best(scores, int(own), k))
         progress(1)

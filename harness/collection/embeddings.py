@@ -81,6 +81,24 @@ def of_corpus(
     return documents, queries
 
 
+def kept(corpus: Corpus, params: EncoderParams) -> bool:
+    """Whether the cache has vectors of any run of the corpus' documents.
+
+    Raises:
+        SettingError, MissingPackage: as `identity`.
+    """
+    key, texts = identity(params), corpus.texts
+    names = (
+        _name(key, "text", texts[low : low + KEPT_TEXTS])
+        for low in range(0, len(texts), KEPT_TEXTS)
+    )
+    return any(cache.read(name) is not None for name in names)
+
+
+def _name(key: str, role: str, texts: Sequence[str]) -> str:
+    return f"embeddings/{key}/{digest.of_text(role, *texts)}.npy"
+
+
 def _shared(corpus: Corpus, params: EncoderParams) -> I64:
     """Queries that are encoded as their own documents are."""
     if params.query_instruction:
@@ -110,7 +128,7 @@ class _Keeper:
         role = "query" if queries and self.params.query_instruction else "text"
         for low in range(0, len(texts), KEPT_TEXTS):
             part = texts[low : low + KEPT_TEXTS]
-            name = f"embeddings/{self.key}/{digest.of_text(role, *part)}.npy"
+            name = _name(self.key, role, part)
             kept = _unpacked(cache.read(name), len(part), self.dimension)
             if kept is None:
                 kept = self._encoded(part, queries, progress)

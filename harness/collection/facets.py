@@ -16,8 +16,6 @@ from indexers.errors import CorpusError
 from indexers.types import Progress, no_progress
 
 _SPLITS = ("splits.json", "evaluation_splits.json")
-_CSFCUBE_FACETS = ("background", "method", "result")
-_CSFCUBE_ROWS = 50
 
 
 def open_pools(
@@ -76,28 +74,25 @@ def _folder(corpus: Corpus, folder: Path) -> Pools:
     pools.sort(key=lambda pool: (pool.query, pool.facet))
     where = ", ".join(shown(path) for path in files.values()) or shown(layout.judgments)
     queries, facets, indptr, candidates, gains = packed(corpus, pools, where, skipped)
-    kept = {name: n for name, n in corpus.skipped.items() if "judgment" not in name}
     splits = next((folder / name for name in _SPLITS if (folder / name).is_file()), None)
-    names = [_names(corpus.query_ids[q], f) for q, f in zip(queries, facets, strict=True)]
-    content = corpus.content
-    if splits is not None or files:
-        more = [*files.values(), *([] if splits is None else [splits])]
-        content = digest.of_text(content, *map(digest.of_file, more))
-    is_csfcube = set(facets) == set(_CSFCUBE_FACETS) and len(queries) == _CSFCUBE_ROWS
+    ids = [corpus.query_ids[query] for query in queries]
     return Pools(
-        corpus=replace(corpus, skipped={**kept, **skipped}, content=content),
+        corpus=_told(corpus, skipped, [*files.values(), *([] if splits is None else [splits])]),
         queries=queries,
         facets=facets,
         indptr=indptr,
         candidates=candidates,
         gains=gains,
-        folds=() if splits is None else read_folds(splits, names),
-        benchmark="csfcube" if is_csfcube else None,
+        folds=() if splits is None else read_folds(splits, ids, facets),
+        benchmark=csfcube.benchmark(ids),
     )
 
 
-def _names(query: str, facet: str) -> frozenset[str]:
-    return frozenset((query, f"{query}_{facet}")) if facet else frozenset((query,))
+def _told(corpus: Corpus, skipped: Mapping[str, int], more: Sequence[Path]) -> Corpus:
+    """The corpus with the judgments of the pools left out, and files that it knows nothing of."""
+    kept = {reason: n for reason, n in corpus.skipped.items() if reason not in judgments.LEFT_OUT}
+    content = digest.of_text(corpus.content, *map(digest.of_file, more)) if more else corpus.content
+    return replace(corpus, skipped={**kept, **skipped}, content=content)
 
 
 def _facets(path: Path) -> dict[str, str]:

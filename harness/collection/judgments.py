@@ -16,6 +16,12 @@ from harness.collection.types import Judgments
 from indexers.errors import JudgmentsError
 from indexers.types import I32
 
+UNMATCHED = "unmatched judgment"
+OF_ITSELF = "judgment of the query itself"
+DUPLICATE = "duplicate judgment"
+LEFT_OUT = (UNMATCHED, OF_ITSELF, DUPLICATE)
+"""Why judgments are left out."""
+
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _HEADER_FIRST = frozenset({"query-id", "query_id", "queryid", "qid", "query", "topic", "topic_id"})
 _HEADER_LAST = frozenset({"score", "relevance", "rel", "label", "grade", "gain", "rating"})
@@ -59,16 +65,16 @@ def read(
         query, document = query_rows.get(judged.query), document_ordinals.get(judged.document)
         if query is None or document is None:
             unmatched = unmatched or judged
-            skipped["unmatched judgment"] += 1
+            skipped[UNMATCHED] += 1
         elif document == query_self[query]:
-            skipped["judgment of the query itself"] += 1
+            skipped[OF_ITSELF] += 1
         elif _is_new(path, kept.setdefault((query, document), judged), judged):
             continue
         else:
-            skipped["duplicate judgment"] += 1
+            skipped[DUPLICATE] += 1
     if not kept:
         raise _nothing(path, skipped, unmatched)
-    return _packed(kept, len(query_rows), skipped["unmatched judgment"]), _counted(skipped)
+    return _packed(kept, len(query_rows), skipped[UNMATCHED]), _counted(skipped)
 
 
 def rows(path: Path) -> Iterator[Judged]:
@@ -158,7 +164,7 @@ def _nothing(path: Path, skipped: Mapping[str, int], unmatched: Judged | None) -
         )
     pair = f"query {brief(unmatched.query)}, document {brief(unmatched.document)}"
     return JudgmentsError(
-        f"{shown(path)}: none of its {skipped['unmatched judgment']} judgments matches the corpus "
+        f"{shown(path)}: none of its {skipped[UNMATCHED]} judgments matches the corpus "
         f"(line {unmatched.line}: {pair}); its ids must be those of queries and documents"
     )
 

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import orjson
 
+from harness.collection.judgments import OF_ITSELF, UNMATCHED
 from harness.collection.lines import brief, shown
 from harness.collection.types import Corpus
 from indexers.errors import InputError, JudgmentsError
@@ -120,7 +121,7 @@ def _kept(
     kept = []
     for name, gain in pool.judged:
         ordinal = ordinals.get(name)
-        reason = "unmatched judgment" if ordinal is None else "judgment of the query itself"
+        reason = UNMATCHED if ordinal is None else OF_ITSELF
         if ordinal is None or ordinal == own:
             skipped[reason] = skipped.get(reason, 0) + 1
         else:
@@ -128,46 +129,76 @@ def _kept(
     return kept
 
 
-def read_folds(path: Path, names: Sequence[frozenset[str]]) -> tuple[Fold, ...]:
+def read_folds(path: Path, queries: Sequence[str], facets: Sequence[str]) -> tuple[Fold, ...]:
     """The folds of a splits file: `dev` and `test`, or `fold1_dev` and so on, below facets or not.
+
+    A list names queries by their id, with or without `_facet` behind it. Below a facet it names
+    that facet of them; elsewhere an id without a facet names all facets of its query.
 
     Args:
         path: JSON of lists of query ids.
-        names: ids that each row may be called by.
+        queries: id of each row.
+        facets: facet of each row; empty where there is none.
 
     Raises:
-        JudgmentsError: the file cannot be read, or a fold has an empty half.
+        JudgmentsError: the file cannot be read, a fold has an empty half, or a query is in both.
     """
-    halves: dict[str, dict[str, set[str]]] = {}
-    _collect(read_json(path, JudgmentsError), halves, path)
+    halves: _Halves = {}
+    _collect(read_json(path, JudgmentsError), halves, path, frozenset(facets) - {""}, "")
+    rows = list(zip(queries, facets, strict=True))
     folds = []
     for label, half in sorted(halves.items()):
-        rows = {
-            name: np.flatnonzero([bool(ids & half.get(name, set())) for ids in names])
-            for name in ("dev", "test")
-        }
-        for name, found in rows.items():
+        dev, test = (_named(half.get(name, set()), rows) for name in ("dev", "test"))
+        for name, found in (("dev", dev), ("test", test)):
             if not len(found):
-                what = f"{f'fold{label}_' if label else ''}{name}"
                 raise JudgmentsError(
-                    f"{shown(path)}: {what} names no query that is judged; "
+                    f"{shown(path)}: {_half(label, name)} names no query that is judged; "
                     "mend it or move the file away"
                 )
-        folds.append(Fold(rows["dev"].astype(np.int64), rows["test"].astype(np.int64)))
+        if len(both := np.intersect1d(dev, test)):
+            query, facet = rows[both[0]]
+            told = f" (facet {brief(facet)})" if facet else ""
+            raise JudgmentsError(
+                f"{shown(path)}: query {brief(query)}{told} is in {_half(label, 'dev')} and in "
+                f"{_half(label, 'test')}; leave it in one of them"
+            )
+        folds.append(Fold(dev, test))
     return tuple(folds)
 
 
-def _collect(tree: Any, halves: dict[str, dict[str, set[str]]], path: Path) -> None:
+_Halves: TypeAlias = dict[str, dict[str, set[tuple[str, str]]]]
+"""Fold -> dev or test -> (id, the facet that its list lies below, or nothing)."""
+
+
+def _half(label: str, name: str) -> str:
+    return f"fold{label}_{name}" if label else name
+
+
+def _named(listed: set[tuple[str, str]], rows: Sequence[tuple[str, str]]) -> I64:
+    """The rows that are listed, ascending."""
+    found = [
+        row
+        for row, (query, facet) in enumerate(rows)
+        if any(
+            (name, below) in listed
+            for name in (query, f"{query}_{facet}", query.removesuffix(f"_{facet}"))
+            for below in ("", facet)
+        )
+    ]
+    return np.array(found, np.int64)
+
+
+def _collect(tree: Any, halves: _Halves, path: Path, facets: frozenset[str], below: str) -> None:
     if not isinstance(tree, dict) or not tree:
         raise _no_splits(path)
     for key, value in tree.items():
         half = _HALF.fullmatch(key)
         if isinstance(value, dict):
-            _collect(value, halves, path)
+            _collect(value, halves, path, facets, key if key in facets else below)
         elif half is None or not isinstance(value, list):
             raise _no_splits(path)
         else:
-            ids = {str(name) for name in value if isinstance(name, str | int)}
+            ids = {(str(name), below) for name in value if isinstance(name, str | int)}
             halves.setdefault(half[1] or "", {}).setdefault(half[2], set()).update(ids)
 
 

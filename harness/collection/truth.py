@@ -10,7 +10,7 @@ import numpy as np
 from harness.collection import cache, digest
 from harness.collection.types import Corpus, Neighbours
 from indexers.normaliser import NORMALISER
-from indexers.types import F32, HashParams, Nearest, Progress, Status, TableSize, no_progress
+from indexers.types import F32, Nearest, Progress, Status, no_progress
 
 SIMILARITY = "jaccard"
 SHINGLE_SIZE = 3
@@ -74,21 +74,22 @@ def vector_neighbours(
         vectors: float32 (documents, D), by ordinal; zeros are no one's neighbour.
         query_vectors: float32 (queries, D).
         k: how many, at least 1.
-        progress: called with the number of queries done since the last call.
+        progress: called with the number of documents done since the last call.
 
     Raises:
         SettingError: a vector holds NaN or infinity.
     """
-    from indexers.registry import family, similarity
-    from indexers.similarity._blocks import least, nearest_by_matrix
+    from indexers.nearest import least, nearest_by_matrix
+    from indexers.registry import similarity
+    from indexers.vectors import fingerprints
 
-    params = HashParams(bits=0, seed=0, dimension=vectors.shape[1])
-    unit = family("bge").hasher(TableSize(1, 1), params)
-    documents, cosine = unit(vectors), similarity("cosine")
+    dimension = vectors.shape[1]
+    documents = fingerprints(vectors, dimension, "vectors")
+    cosine = similarity("cosine")
     nearest = nearest_by_matrix(
         cosine,
         "vector",
-        unit(query_vectors),
+        fingerprints(query_vectors, dimension, "query vectors"),
         documents,
         k=k,
         exclude=corpus.query_self,

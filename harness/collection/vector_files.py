@@ -15,7 +15,7 @@ from harness.collection.lines import brief, shown
 from indexers.errors import CorpusError, InputError, MissingPackage, SettingError
 from indexers.types import F32
 
-ID_COLUMNS = ("_id", "id")
+ID_COLUMNS = ("_id", "id", "doc_id", "document_id", "docid")
 
 _NPY, _PARQUET = b"\x93NUMPY", b"PAR1"
 _CHECK_ROWS = 8192
@@ -70,7 +70,7 @@ def read_vectors(spec: str) -> VectorTable:
 
     Args:
         spec: a column names the lists of a Parquet file; it may be left out where there is one
-            such column. Its column `_id` or `id` (strings or integers) gives the ids.
+            such column. Its column of `ID_COLUMNS` (strings or integers) gives the ids.
 
     Raises:
         CorpusError: there is no such file, it is of another kind or shape, or a value is missing,

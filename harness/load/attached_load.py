@@ -11,9 +11,9 @@ from harness.load.figures import Figures, row_of
 from harness.load.local import is_local
 from harness.load.options import LoadOptions
 from harness.progress import Progress
+from harness.settings import Setting
 from harness.tuning.plan import BURST_REMOTE_S, LONGEST_TIMEOUT_S, RATE_REMOTE
 from harness.tuning.sla import Sla
-from harness.tuning.trial import Setting
 from indexers.address import address
 from indexers.backends._engine_http import HttpTransport
 from indexers.errors import BackendError, EngineUnavailable, InputError, SettingError

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from harness.settings import Setting
 from harness.tuning.names import milliseconds
 from harness.tuning.outcome import REACHED_SHARE
 from harness.tuning.sla import Sla, feasible, flags, stat_ms, upper_ms, violation
-from harness.tuning.trial import Setting, Trial
+from harness.tuning.trial import Trial
 from loadtest.profile import LoadProfile, LoadResult
 from loadtest.recorder import statistics, upper_bounds
 from loadtest.recording import Recording

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from harness.config_problems import problems
-from harness.config_sizes import Number, Whole
+from harness.config_values import Number, Whole
 from indexers.address import masked
 from indexers.errors import SettingError
 

@@ -133,6 +133,7 @@ class _Load:
                 queries=encoded.queries_folder,
                 ids=work / "ids.json",
                 runnable=encoded.runnable,
+                made_by=encoded.made_by,
             )
             if self.options.web:
                 self._serve(runner, target, null)

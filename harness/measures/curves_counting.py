@@ -6,7 +6,6 @@ with queries × documents.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import numpy as np
 
 from harness.measures.curves import DistanceCounts
 from indexers.codes import code_words
+from indexers.kernels import threads
 from indexers.types import I32, I64, U8, U64, Bool, Progress, Status, no_progress
 
 CHUNK = 64
@@ -136,7 +136,7 @@ def _count(
 
 def in_pieces(starts: range, piece: Callable[[int], int], progress: Progress) -> None:
     """Do every piece on all cores that this process may use; a piece gives the queries done."""
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with ThreadPoolExecutor(threads.cores()) as pool:
         for done in pool.map(piece, starts):
             progress(done)
 

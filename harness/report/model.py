@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from harness.report.numbers import finite, milliseconds, plain
-from harness.tuning.hashing import shown_family
+from harness.settings import shown_family
 from indexers.graph import RANGES
 
 Trial = dict[str, Any]

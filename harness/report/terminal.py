@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.report.numbers import significant
-from harness.tuning.hashing import shown_family
+from harness.settings import shown_family
 from indexers.graph import RANGES
 
 SHOWN = 10

@@ -18,7 +18,7 @@ from harness.tuning.pick import Choice
 from harness.tuning.plan import Plan
 from harness.tuning.space import NESTED, SWEPT
 from harness.tuning.store import Store
-from harness.tuning.summary import best_reference, failures
+from harness.tuning.summary import failures
 from harness.tuning.trial import Summary, Trial
 from indexers.address import address
 from indexers.registry import backend, family
@@ -225,11 +225,11 @@ def _signature_notes(
 def _loss(trials: Sequence[Trial], summary: Summary) -> Iterator[LossSplit]:
     objective = summary["objective"]
     by_name = _reference_values(summary)
-    reference = best_reference(
-        [row for row in summary["reference"] if row["name"].startswith("exact ")], objective
-    )
     for hashing in _hashings(trials):
-        by = family(hashing.family).reranks[0]
+        made = family(hashing.family)
+        # a fingerprint of a text can lose what Jaccard finds, one of a vector what cosine finds
+        reference = by_name.get("exact cosine" if made.source == "vector" else "exact jaccard")
+        by = made.reranks[0]
         exact = by_name.get(exact_name(hashing, by))
         found = [
             trial.quality.get(objective)

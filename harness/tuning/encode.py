@@ -11,9 +11,10 @@ import numpy as np
 from harness.collection.types import Corpus
 from harness.tuning.hashing import Hashing
 from indexers.index_types import Documents, Queries
+from indexers.manifest import Parameter
 from indexers.protocols import Hasher
 from indexers.registry import family
-from indexers.store import fingerprint_corpus, save_queries
+from indexers.store import fingerprint_corpus, hash_parameters, save_queries
 from indexers.types import I32, Fingerprints, Items, Progress, Status, TableSize
 
 ENCODED_ONE_BY_ONE = 50
@@ -29,6 +30,7 @@ class Encoded:
         hashing: that made them; None for texts.
         folder: everything of this hashing; the caller removes it.
         queries_folder: the stored queries.
+        made_by: what made the fingerprints of documents and queries, as both manifests tell it.
         runnable: int32 (m,), rows of the queries whose fingerprint is OK.
         encode_ms: mean time to fingerprint one query on its own, its vector being there; None
             for texts.
@@ -40,6 +42,7 @@ class Encoded:
     documents: Documents
     queries: Queries
     queries_folder: Path
+    made_by: dict[str, Parameter]
     runnable: I32
     encode_ms: float | None
     unusable: dict[str, int]
@@ -70,7 +73,7 @@ def encode(
         SettingError: what is hashed cannot be, such as a vector with NaN.
     """
     made = family(hashing.family)
-    signatures = "signatures" in made.reads and len(corpus.ids) <= SIGNATURES_UP_TO
+    signatures = "signature" in made.forms and len(corpus.ids) <= SIGNATURES_UP_TO
     params = hashing.params(seed, dimension, signatures=signatures)
     hasher = made.hasher(size, params)
     documents = fingerprint_corpus(
@@ -85,13 +88,15 @@ def encode(
     asked = hasher(inputs.queries)
     runnable = np.flatnonzero(asked.status == Status.OK).astype(np.int32)
     queries = Queries(corpus.query_texts, asked)
-    save_queries(folder / "queries", queries)
+    made_by = hash_parameters(made, size, params, hasher)
+    save_queries(folder / "queries", queries, **made_by)
     return Encoded(
         hashing,
         folder,
         Documents(corpus.ids, corpus.texts, documents),
         queries,
         folder / "queries",
+        made_by,
         runnable,
         _encode_ms(hasher, inputs.queries, runnable),
         _unusable(documents),
@@ -109,6 +114,7 @@ def encode_texts(corpus: Corpus, folder: Path) -> Encoded:
         Documents(corpus.ids, corpus.texts, None),
         queries,
         folder / "queries",
+        {},
         np.array(runnable, dtype=np.int32),
         None,
         {},

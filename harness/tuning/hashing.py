@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from harness.tuning.trial import Setting
+from harness.settings import PLAIN, Setting, named
 from indexers.errors import SettingError
-from indexers.registry import family, family_names
+from indexers.registry import family
 from indexers.types import HashParams, TableSize, Unit, Weighting
-
-USUAL_BITS = 128
-"""Width of codes of vectors that needs no mention in names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +55,10 @@ class Hashing:
         return HashParams(
             bits=self.bits or 0,
             seed=seed,
-            shingle_size=self.shingle_size or 3,
-            unit=self.unit or "char",
-            weighting=self.weighting or "tf",
-            window=self.window or 5,
+            shingle_size=self.shingle_size or PLAIN.shingle_size,
+            unit=self.unit or PLAIN.unit,
+            weighting=self.weighting or PLAIN.weighting,
+            window=self.window or PLAIN.window,
             signatures=signatures,
             dimension=dimension if of_vectors else None,
         )
@@ -70,7 +66,15 @@ class Hashing:
     @property
     def name(self) -> str:
         """The family with what of its hashing is not plain: `winnowing (word 2-grams)`."""
-        return _named(self, with_tables=True)
+        return named(
+            self.family,
+            self.bits,
+            self.num_tables,
+            self.shingle_size,
+            self.unit,
+            self.weighting,
+            self.window,
+        )
 
 
 def hashing_of(setting: Setting) -> Hashing | None:
@@ -86,38 +90,6 @@ def hashing_of(setting: Setting) -> Hashing | None:
         setting.weighting,
         setting.window,
     )
-
-
-def family_name(setting: Setting) -> str:
-    """The family for people, with what of its hashing is not plain, its sizes apart."""
-    if setting.family not in family_names():  # none, or one of another version
-        return setting.family or "BM25"
-    hashing = hashing_of(setting)
-    assert hashing is not None
-    return _named(hashing, with_tables=False)
-
-
-def shown_family(setting: Mapping[str, Any]) -> str:
-    """`family_name` of a setting as `summary.json` holds it."""
-    return family_name(Setting(**setting))
-
-
-def _named(hashing: Hashing, *, with_tables: bool) -> str:
-    made = family(hashing.family)
-    usual = made.sweep(None).bits if made.source == "text" else USUAL_BITS
-    told = []
-    if hashing.bits not in (usual, None):
-        told.append(f"{hashing.bits} bits")
-    if with_tables and hashing.num_tables:
-        told.append(f"{hashing.num_tables} tables")
-    unit = hashing.unit or "char"
-    if hashing.shingle_size and (unit, hashing.shingle_size) != ("char", 3):
-        told.append(f"{unit} {hashing.shingle_size}-grams")
-    if hashing.weighting not in ("tf", None):
-        told.append(hashing.weighting)
-    if hashing.window not in (5, None):
-        told.append(f"window {hashing.window}")
-    return f"{hashing.family} ({', '.join(told)})" if told else hashing.family
 
 
 def largest_size(settings: Sequence[Setting]) -> TableSize:

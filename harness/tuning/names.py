@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from harness.tuning.hashing import Hashing, family_name
-from harness.tuning.trial import Setting
+from harness.settings import Setting, family_name
+from harness.tuning.hashing import Hashing
 from indexers.graph import RANGES
 
 

@@ -9,9 +9,10 @@ from hashlib import blake2b
 from pathlib import Path
 
 from harness.config import StudyConfig
+from harness.settings import Setting
 from harness.tuning.hashing import hashing_of
 from harness.tuning.space import NESTED, Point, space, sweep_of
-from harness.tuning.trial import Setting, Trial
+from harness.tuning.trial import Trial
 from indexers.address import address
 from indexers.graph import RANGES
 from indexers.normaliser import NORMALISER

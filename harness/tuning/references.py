@@ -72,13 +72,16 @@ def ranked_by(encoded: Encoded) -> str:
 def exact_nearest(
     encoded: Encoded, corpus: Corpus, k: int, progress: Progress = no_progress
 ) -> Nearest:
-    """The nearest documents by what an index ranks by, without an index."""
+    """The nearest documents by what an index ranks by, without an index.
+
+    Progress is told of documents done.
+    """
     documents, queries = _fingerprints(encoded)
     by = ranked_by(encoded)
     if by == "code":
         from indexers.similarity import hamming
 
-        return hamming.nearest(
+        found = hamming.nearest(
             documents.codes,
             documents.status,
             queries.codes,
@@ -86,7 +89,9 @@ def exact_nearest(
             k=k,
             exclude=corpus.query_self,
         )
-    from indexers.similarity._blocks import nearest_by_matrix
+        progress(len(documents))  # at once: it passes over all documents query by query
+        return found
+    from indexers.nearest import nearest_by_matrix
 
     return nearest_by_matrix(
         similarity(by),
@@ -107,7 +112,7 @@ def exact_scores(encoded: Encoded, answers: I32) -> F64:
         from indexers.similarity import hamming
 
         return hamming.scores(documents.codes, queries.codes, answers)
-    from indexers.similarity._blocks import scores_by_matrix
+    from indexers.nearest import scores_by_matrix
 
     return scores_by_matrix(similarity(by), _form(encoded, by), queries, documents, answers)
 

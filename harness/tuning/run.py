@@ -4,76 +4,41 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
-from harness.collection.truth import vector_neighbours
-from harness.collection.types import Corpus, Neighbours
-from harness.config import StudyConfig
-from harness.measures.scores import Truth
-from harness.progress import Progress
 from harness.report.trec import write_run
-from harness.tuning.builds import TemporaryIndexes, builds
+from harness.tuning.builds import builds
 from harness.tuning.encode import Encoded, Inputs, encode, encode_texts
 from harness.tuning.hashing import Hashing, hashing_of, largest_size
-from harness.tuning.names import TEXT_REFERENCE, exact_name, label
+from harness.tuning.names import label
 from harness.tuning.outcome import failed_trial, measured_trial
-from harness.tuning.plan import Plan, Planned, load_profile
+from harness.tuning.plan import Planned, load_profile
 from harness.tuning.references import (
-    ReferenceRow,
     exact_nearest,
     exact_references,
     kth_of,
-    ranked_by,
     similarity_reference,
-    text_reference,
 )
-from harness.tuning.space import TEXT, params_of
-from harness.tuning.store import Store
+from harness.tuning.session import (
+    Session,
+    put_reference,
+    put_unusable,
+    refer_to_other,
+    refer_to_text,
+    referred,
+)
+from harness.tuning.space import params_of
 from harness.tuning.trial import Trial
 from indexers.errors import BackendError, LoadError
-from indexers.index_types import BackendConfig, Documents, IndexHandle, IndexSpec
-from indexers.protocols import Backend
+from indexers.index_types import Documents, IndexHandle, IndexSpec
 from indexers.registry import family
 from indexers.types import F64, I32
-from loadtest.profile import LoadProfile, LoadResult, Target
-from loadtest.runner import LoadRunner
+from loadtest.profile import LoadProfile, Target
 
 FIRST_WARMUP_REMOTE = 1200
 """Requests before the first trial on a server: a fresh node needs them to settle."""
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """What every trial of one run shares.
-
-    Attributes:
-        truth: what answers are scored against.
-        k: answers asked for: the cut-off, and one more where a query may find itself.
-        ids: file of the document ids, for the load process.
-        work: folder for temporary files.
-        vectors: of documents and queries; None where no family hashes any.
-        null: remote or not -> what the client alone needs.
-        warmed: remote backends that have had their first, long warm-up.
-    """
-
-    config: StudyConfig
-    plan: Plan
-    store: Store
-    corpus: Corpus
-    neighbours: Neighbours
-    truth: Truth
-    backends: dict[str, tuple[Backend, BackendConfig]]
-    runner: LoadRunner
-    indexes: TemporaryIndexes
-    progress: Progress
-    k: int
-    ids: Path
-    work: Path
-    vectors: Inputs | None = None
-    null: dict[bool, LoadResult] = field(default_factory=dict)
-    warmed: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,37 +52,12 @@ class Prepared:
 def run(session: Session, missing: Sequence[Planned]) -> None:
     """Measure these trials; each is stored as soon as it is done."""
     _calibrate(session, missing)
-    _put_reference(session, similarity_reference(session.neighbours, session.truth))
+    put_reference(session, similarity_reference(session.neighbours, session.truth))
     grouped = groupby(missing, key=lambda p: hashing_of(p.point.setting))
     for number, (hashing, trials) in enumerate(grouped):
         _run_hashing(session, hashing, list(trials), session.work / f"hashing-{number}")
-    _refer_to_vectors(session)
-    _refer_to_text(session)
-
-
-def _refer_to_vectors(session: Session) -> None:
-    """Rank by cosine where vectors are hashed and the neighbours are of another similarity."""
-    if session.vectors is None or session.neighbours.similarity_name == "cosine":
-        return
-    with session.progress.stage("exact cosine", len(session.corpus.query_ids)) as advance:
-        by_cosine = vector_neighbours(
-            session.corpus,
-            session.vectors.documents,
-            session.vectors.queries,
-            k=session.truth.cutoff,
-            progress=advance,
-        )
-    _put_reference(session, similarity_reference(by_cosine, session.truth))
-
-
-def _refer_to_text(session: Session) -> None:
-    """Rank by BM25 in process where no engine of the study did."""
-    rows = session.store.trials().values()
-    asked = any(t.setting.kind == TEXT and t.status == "ok" for t in rows)
-    if asked or TEXT_REFERENCE in (session.store.meta("references") or {}):
-        return
-    with session.progress.stage(TEXT_REFERENCE, len(session.corpus.query_ids)) as advance:
-        _put_reference(session, text_reference(session.corpus, session.truth, advance))
+    refer_to_other(session)
+    refer_to_text(session)
 
 
 def _calibrate(session: Session, missing: Sequence[Planned]) -> None:
@@ -161,12 +101,12 @@ def _prepare(session: Session, hashing: Hashing | None, folder: Path) -> Prepare
             dimension=session.plan.dimension,
             progress=advance,
         )
-    _put_unusable(session, hashing.name, encoded)
-    with progress.stage(f"{hashing.name} exact search", len(corpus.query_ids)) as advance:
+    put_unusable(session, hashing.name, encoded)
+    with progress.stage(f"{hashing.name} exact search", len(corpus.ids)) as advance:
         nearest = exact_nearest(encoded, corpus, session.truth.cutoff, advance)
-    if not _referred(session, hashing, encoded):
+    if not referred(session, hashing, encoded):
         for row in exact_references(encoded, nearest, corpus, session.truth):
-            _put_reference(session, row)
+            put_reference(session, row)
     return Prepared(encoded, kth_of(nearest, encoded))
 
 
@@ -201,14 +141,6 @@ def _run_build(
             _finish(session, failed_trial(planned, error))
 
 
-def _referred(session: Session, hashing: Hashing, encoded: Encoded) -> bool:
-    """Whether an earlier run stored the references of this hashing; the last of them tells."""
-    fingerprints = encoded.documents.fingerprints
-    signed = fingerprints is not None and fingerprints.signatures is not None
-    last = exact_name(hashing, "signature" if signed else ranked_by(encoded))
-    return last in (session.store.meta("references") or {})
-
-
 def _documents(documents: Documents, trials: Sequence[Planned]) -> Documents:
     """Without the signatures where nothing is re-ranked by them: they are large."""
     if documents.fingerprints is None or any(p.point.setting.rerank == "signature" for p in trials):
@@ -228,6 +160,7 @@ def _run_trial(session: Session, planned: Planned, handle: IndexHandle, prepared
         queries=prepared.encoded.queries_folder,
         ids=session.ids,
         runnable=prepared.encoded.runnable,
+        made_by=prepared.encoded.made_by,
     )
     before = backend.state(handle)
     try:
@@ -274,14 +207,3 @@ def _write_answers(session: Session, planned: Planned, answers: I32) -> None:
 def _finish(session: Session, trial: Trial) -> None:
     session.store.put(trial)
     session.progress.trial_done(f"{label(trial.setting)} failed")
-
-
-def _put_reference(session: Session, row: ReferenceRow) -> None:
-    rows = session.store.meta("references") or {}
-    kept = {"quality": row.quality, "measure_n": row.measure_n, "tied_share": row.tied_share}
-    session.store.put_meta("references", {**rows, row.name: kept})
-
-
-def _put_unusable(session: Session, name: str, encoded: Encoded) -> None:
-    rows = session.store.meta("unusable") or {}
-    session.store.put_meta("unusable", {**rows, name: encoded.unusable})

@@ -8,8 +8,8 @@ from itertools import product
 
 from harness.config import StudyConfig
 from harness.config_sizes import GRAPH
+from harness.settings import PLAIN, Setting
 from harness.tuning.hashing import Hashing, size_problems
-from harness.tuning.trial import Setting
 from indexers.errors import SettingError
 from indexers.graph import SWEPT_EF_SEARCH, USUAL_EF_CONSTRUCTION, USUAL_M
 from indexers.index_types import IndexSpec, SearchParams
@@ -88,6 +88,26 @@ def sweep_of(config: StudyConfig, family_name: str, dimension: int | None) -> Sw
     )
 
 
+def without_effect(config: StudyConfig) -> Iterator[str]:
+    """A line for each flag that was given and that no family of the study reads."""
+    families = [family(name) for name in config.family]
+    read = {field for made in families for field in made.reads}
+    given = {
+        "num_tables": bool(config.num_tables) and not any(f.max_num_tables for f in families),
+        "hash_length": bool(config.hash_length) and not any(f.max_hash_length for f in families),
+        "bits": bool(config.bits) and not any("bits" in f.forms for f in families),
+        "shingle_size": bool(config.shingle_size) and "shingle_size" not in read,
+        "window": bool(config.window) and "window" not in read,
+        "unit": config.unit != PLAIN.unit and "unit" not in read,
+        "weighting": config.weighting != PLAIN.weighting and "weighting" not in read,
+        "rerank": config.rerank != ("code",) and not any("bits" in f.forms for f in families),
+    }
+    for name, idle in given.items():
+        if idle:
+            flag = f"--{name.replace('_', '-')}"
+            yield f"{flag} is without effect: no family of this study reads it"
+
+
 def spec_of(setting: Setting) -> IndexSpec:
     """The smallest index that serves this setting."""
     return IndexSpec(
@@ -131,8 +151,8 @@ def _hashings(config: StudyConfig, made: Family, sweep: Sweep) -> Iterator[Hashi
     reads = made.reads
     widths: Sequence[int | None] = config.given("bits", made.name) or (sweep.bits,)
     tables: Sequence[int | None] = (None,) if made.nested else sweep.num_tables or (None,)
-    sizes: Sequence[int | None] = config.given("shingle_size", made.name) or (3,)
-    windows: Sequence[int | None] = config.given("window", made.name) or (5,)
+    sizes: Sequence[int | None] = config.given("shingle_size", made.name) or (PLAIN.shingle_size,)
+    windows: Sequence[int | None] = config.given("window", made.name) or (PLAIN.window,)
     for bits, num_tables, size, window in product(
         widths if sweep.bits else (None,),
         tables,

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.tuning.trial import Setting, Trial
+from harness.settings import Setting
+from harness.tuning.trial import Trial
 from indexers.errors import SettingError, StudyError
 from indexers.types import I32
 

@@ -33,6 +33,7 @@ from harness.tuning.plan import (
     make_plan,
     timeout_s,
 )
+from harness.tuning.space import without_effect
 from harness.tuning.store import Store, open_study
 from harness.tuning.summary import objective_of
 from harness.tuning.vectors import find_neighbours, read_vectors, vectors_id
@@ -137,7 +138,8 @@ def _run(
     from harness.report.trec import write_judgments, write_neighbours
     from harness.tuning.builds import TemporaryIndexes
     from harness.tuning.references import truth_of
-    from harness.tuning.run import Session, run
+    from harness.tuning.run import run
+    from harness.tuning.session import Session
     from indexers.store import save_ids
     from loadtest.runner import LoadRunner
 
@@ -206,14 +208,18 @@ def _announce(
     left_s = expected_s(config, tuple(missing), asked)
     kept = len(plan.trials) - len(missing)
     resumed = f" ({kept} of {len(plan.trials)} are stored)" if kept else ""
+    trials = "trial" if len(missing) == 1 else "trials"
     progress.say(
-        f"study {plan.name}: {len(missing)} trials to measure{resumed} on {len(corpus.ids):,} "
+        f"study {plan.name}: {len(missing)} {trials} to measure{resumed} on {len(corpus.ids):,} "
         f"documents and {len(corpus.query_ids):,} queries, about {duration(left_s)} of load"
     )
     if plan.impossible:
         count = sum(number for _, number in plan.impossible)
         places = ", ".join(f"{n} × {reason.split(', such as')[0]}" for reason, n in plan.impossible)
-        progress.say(f"{count} combinations do not exist and are left out: {places}")
+        told = "combination does" if count == 1 else "combinations do"
+        progress.say(f"{count} {told} not exist and are left out: {places}")
+    for line in without_effect(config):
+        progress.say(line)
     samples = max(config.measured_samples, asked)
     if not tells(config.sla_stat, samples):
         progress.say(

@@ -1,45 +1,11 @@
-"""A setting, and what measuring it gave."""
+"""What measuring a setting gave."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from indexers.types import Unit, Weighting
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One point of the sweep.
-
-    Attributes:
-        family: None for `bm25`.
-        backend: name of the backend.
-        kind: `lsh`, `flat`, `multihash`, `hnsw`, `tokens` or `bm25`.
-        num_tables: None where the kind has none, unless the code depends on it (lshash).
-        hash_length: None where the kind has none.
-        bits: width of the re-ranking code; None where there is none.
-        rerank: `code`, `signature`, or a similarity; None for `bm25`.
-        shingle_size, unit, weighting: of the text's features; None where vectors are hashed.
-        window: of Winnowing; else None.
-        m, ef_construction: what an `hnsw` graph is built with; else None.
-        ef_search: candidates that its search keeps; else None.
-    """
-
-    family: str | None
-    backend: str
-    kind: str
-    num_tables: int | None = None
-    hash_length: int | None = None
-    bits: int | None = None
-    rerank: str | None = None
-    shingle_size: int | None = None
-    unit: Unit | None = None
-    weighting: Weighting | None = None
-    window: int | None = None
-    m: int | None = None
-    ef_construction: int | None = None
-    ef_search: int | None = None
+from harness.settings import Setting
 
 
 @dataclass(frozen=True, slots=True)

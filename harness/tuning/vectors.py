@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from harness.config import StudyConfig
 from harness.progress import Progress
 from harness.tuning.plan import VectorsId
+from indexers.errors import CorpusError
 
 if TYPE_CHECKING:
     from harness.collection.types import Corpus, Neighbours
-    from harness.collection.vectors import VectorSource
     from harness.tuning.encode import Inputs
 
 
@@ -25,7 +27,7 @@ def vectors_id(config: StudyConfig, corpus_content: str) -> VectorsId | None:
         return None
     from harness.collection.vectors import dimension_of, identity_of
 
-    source = _source(config)
+    source = config.vector_source  # without vectors and model, of the encoder's default model
     return VectorsId(f"{corpus_content} {identity_of(source)}", dimension_of(source))
 
 
@@ -42,7 +44,13 @@ def read_vectors(config: StudyConfig, corpus: Corpus, progress: Progress) -> Inp
 
     count = len(corpus.ids) + len(corpus.query_ids)
     with progress.stage("vectors", count) as advance:
-        return Inputs(*vectors_of(corpus, _source(config), advance))
+        found = Inputs(*vectors_of(corpus, config.vector_source, advance))
+    for of, vectors in (("documents", found.documents), ("queries", found.queries)):
+        if not np.any(vectors):
+            raise CorpusError(
+                f"the vectors of all {of} are zero (as float32): they have no direction to hash"
+            )
+    return found
 
 
 def find_neighbours(
@@ -55,28 +63,7 @@ def find_neighbours(
         with progress.stage("exact neighbours", len(corpus.ids)) as advance:
             return truth.neighbours(corpus, k=config.cutoff, progress=advance)
     assert vectors is not None
-    with progress.stage("exact neighbours", len(corpus.query_ids)) as advance:
+    with progress.stage("exact neighbours", len(corpus.ids)) as advance:
         return truth.vector_neighbours(
             corpus, vectors.documents, vectors.queries, k=config.cutoff, progress=advance
         )
-
-
-def _source(config: StudyConfig) -> VectorSource:
-    """As asked for; without vectors and model it is the encoder's default model."""
-    from harness.collection.vectors import VectorSource
-
-    given = {
-        name: value
-        for name in (
-            "vectors",
-            "query_vectors",
-            "model",
-            "pooling",
-            "query_instruction",
-            "max_length",
-            "batch_size",
-            "device",
-        )
-        if (value := getattr(config, name)) is not None
-    }
-    return VectorSource(**given)

@@ -15,7 +15,6 @@ import orjson
 
 from indexers.backends._engine_queries import EVERYTHING, sorted_by, terms
 from indexers.backends._engine_sets import TOKENS, lists
-from indexers.backends._ragged import strings
 from indexers.types import Fingerprints
 
 STRING = {"type": "keyword", "index": False, "doc_values": True}
@@ -43,7 +42,7 @@ def properties(*, tokens: bool) -> dict[str, Any]:
 def tails(fingerprints: Fingerprints, *, tokens: bool) -> list[bytes]:
     """The rest of each document's line, after the id."""
     assert fingerprints.strings is not None
-    made = [b',"s":' + orjson.dumps(s.decode("ascii")) for s in strings(fingerprints.strings)]
+    made = [b',"s":' + orjson.dumps(s) for s in fingerprints.strings.strings()]
     if tokens:
         assert fingerprints.hashes is not None
         made = [
@@ -52,13 +51,13 @@ def tails(fingerprints: Fingerprints, *, tokens: bool) -> list[bytes]:
     return [line + b"}\n" for line in made]
 
 
-def places(text: bytes) -> list[int]:
+def places(text: str) -> list[int]:
     """Bit i mod 64 of word [character, i // 64] where character i of the text is that one.
 
     Signed, in one list of 128 · ceil(length / 64) words.
     """
     bits = np.zeros((CHARACTERS, 64 * max(1, -(-len(text) // 64))), np.uint8)
-    bits[np.frombuffer(text, np.uint8), np.arange(len(text))] = 1
+    bits[np.frombuffer(text.encode("ascii"), np.uint8), np.arange(len(text))] = 1
     words: list[int] = np.packbits(bits, axis=1, bitorder="little").view("<i8").ravel().tolist()
     return words
 
@@ -66,7 +65,7 @@ def places(text: bytes) -> list[int]:
 def bodies(fingerprints: Fingerprints, k: int, *, tokens: bool) -> list[bytes]:
     """One body a query; those of queries that are not OK are not to be asked."""
     assert fingerprints.strings is not None
-    texts = strings(fingerprints.strings)
+    texts = fingerprints.strings.strings()
     wheres = [EVERYTHING] * len(texts)
     if tokens:
         assert fingerprints.hashes is not None

@@ -51,8 +51,7 @@ class _Postings:
 
     def tokens(self, query: int) -> Any:
         """Rows of the query's distinct tokens, -1 for those that no document has."""
-        start, stop = self._tokens.indptr[query : query + 2]
-        return self._tokens.values[start:stop]
+        return self._tokens.row(query)
 
 
 class JaccardSearcher:

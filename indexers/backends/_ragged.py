@@ -1,8 +1,6 @@
-"""Lists of different lengths as indexes in process need them: distinct hashes, byte strings."""
+"""Lists of different lengths as indexes in process need them: distinct hashes."""
 
 from __future__ import annotations
-
-from itertools import pairwise
 
 import numpy as np
 
@@ -44,9 +42,3 @@ def by_list(owners: I64, values: I64, n: int) -> Ragged:
     """Values of each of n lists, in rising order."""
     order = np.argsort(values, kind="stable")
     return grouped(owners[order], values[order], n)
-
-
-def strings(lists: Ragged) -> list[bytes]:
-    """Each list of uint8 as a byte string."""
-    joined = lists.values.tobytes()
-    return [joined[start:stop] for start, stop in pairwise(lists.indptr.tolist())]

@@ -101,7 +101,7 @@ class Sets(Scorer):
 
     def scores(self, query: int) -> F64:
         """Shared hashes over the hashes of either."""
-        mine = self._queries.values[slice(*self._queries.indptr[query : query + 2])]
+        mine = self._queries.row(query)
         wanted = np.zeros(len(self._vocabulary), np.bool_)
         wanted[mine[mine >= 0]] = True
         before = np.zeros(len(self._rows) + 1, np.int64)

@@ -9,38 +9,31 @@ from typing import Any
 import numpy as np
 
 from indexers.backends._folder import map_array
-from indexers.backends._ragged import strings
-from indexers.errors import MissingPackage
 from indexers.index_types import IndexHandle
 from indexers.types import F64, Fingerprints, Ragged
 
 
-def _rapidfuzz() -> tuple[Any, Any]:
-    try:
-        from rapidfuzz import process
-        from rapidfuzz.distance import Levenshtein
-    except ImportError as error:
-        raise MissingPackage(
-            "rerank 'levenshtein' needs a package that is not installed: pip install rapidfuzz"
-        ) from error
-    return process.cdist, Levenshtein.distance
-
-
 class Strings:
-    """The stored strings and the queries' in memory, as the library takes them."""
+    """The stored strings and the queries' in memory, a character a byte: rapidfuzz compares text
+    faster than bytes.
+    """
 
     @staticmethod
     def store(folder: Path, documents: Fingerprints) -> None:
-        """Write the strings; all documents are OK."""
+        """Write every document's string; one that is not OK has none, an empty one."""
         assert documents.strings is not None  # looked at when built
         np.save(folder / "strings_indptr.npy", documents.strings.indptr)
         np.save(folder / "strings_values.npy", documents.strings.values)
 
     def __init__(self, handle: IndexHandle, queries: Fingerprints) -> None:
+        from rapidfuzz import process
+        from rapidfuzz.distance import Levenshtein
+
         assert queries.strings is not None  # looked at when opened
         stored = Ragged(map_array(handle, "strings_indptr"), map_array(handle, "strings_values"))
-        self._documents, self._queries = _decoded(stored), _decoded(queries.strings)
-        self._cdist, self._distance = _rapidfuzz()
+        self._documents, self._queries = stored.strings(), queries.strings.strings()
+        self._cdist: Any = process.cdist
+        self._distance: Any = Levenshtein.distance
 
     def __len__(self) -> int:
         return len(self._documents)
@@ -55,8 +48,3 @@ class Strings:
         )
         result: F64 = 1 / (1 + distances[0].astype(np.float64))
         return result
-
-
-def _decoded(lists: Ragged) -> list[str]:
-    """A character a byte: the library compares text faster than bytes."""
-    return [one.decode("latin-1") for one in strings(lists)]

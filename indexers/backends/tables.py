@@ -7,8 +7,6 @@ tables instead of hash maps; Charikar, STOC 2002, section 3, sorts for the same 
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar, cast
@@ -37,6 +35,7 @@ from indexers.index_types import (
     Queries,
     SearchParams,
 )
+from indexers.kernels import threads
 from indexers.protocols import Searcher
 from indexers.types import Atom, Fingerprints, Progress, Status, no_progress
 
@@ -208,8 +207,7 @@ def _write_tables(spec: IndexSpec, fingerprints: Fingerprints, folder: Path) -> 
         keys[table] = mine[:, positions]
         order[table] = rows[positions]
 
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
-        list(threads.map(sort, range(tables)))
+    threads.mapped(sort, range(tables))
 
 
 BACKEND = Tables

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
 from indexers import limits, vectors
 from indexers.errors import SettingError
 from indexers.protocols import Sweep
@@ -29,21 +27,17 @@ class BgeHasher:
     def learn(self, items: Items) -> None:
         """Without effect: a length needs no counts."""
 
+    def learnt(self) -> str:
+        """Nothing, hence empty."""
+        return ""
+
     def __call__(self, items: Items) -> Fingerprints:
         """Fingerprints of float vectors (n, D); EMPTY where all values are 0.
 
         Raises:
             SettingError: as `vectors.checked`.
         """
-        rows, status, _ = vectors.checked(items, self._dimension, FAMILY.name)
-        n = len(rows)
-        return Fingerprints(
-            status,
-            np.zeros((n, 0), np.uint8),
-            np.zeros((0, 0, n), np.uint32),
-            "bit",
-            vectors=vectors.unit_length(rows),
-        )
+        return vectors.fingerprints(items, self._dimension, FAMILY.name)
 
 
 class Bge:
@@ -58,6 +52,7 @@ class Bge:
     reranks: ClassVar[tuple[str, ...]] = ("cosine",)
     reads: ClassVar[tuple[str, ...]] = ("dimension",)
     nested: ClassVar[bool] = True
+    finite: ClassVar[bool] = False
     max_num_tables: ClassVar[int] = 0
     max_hash_length: ClassVar[int] = 0
 

@@ -44,6 +44,10 @@ class BiHasher:
     def learn(self, items: Items) -> None:
         """Without effect: signs need no counts."""
 
+    def learnt(self) -> str:
+        """Nothing, hence empty."""
+        return ""
+
     def __call__(self, items: Items) -> Fingerprints:
         """Fingerprints of float vectors (n, D); EMPTY where all values are 0.
 
@@ -79,6 +83,7 @@ class BiHash:
     reranks: ClassVar[tuple[str, ...]] = ("code",)
     reads: ClassVar[tuple[str, ...]] = ("dimension",)
     nested: ClassVar[bool] = True
+    finite: ClassVar[bool] = True
     max_num_tables: ClassVar[int] = 64
     max_hash_length: ClassVar[int] = 64
 

@@ -76,6 +76,10 @@ class FlyHasher:
         if self._frequencies is not None:
             self._frequencies.learn(self._shingler.block(items), self._shingler.size)
 
+    def learnt(self) -> str:
+        """Digest of the document frequencies; empty where weights need none."""
+        return "" if self._frequencies is None else self._frequencies.digest()
+
     def __call__(self, items: Sequence[str]) -> Fingerprints:
         """Fingerprints of raw texts; their status is that of `indexers.text.TokenBlock`."""
         block = self._shingler.block(items)
@@ -109,6 +113,7 @@ class FlyHash:
     reranks: ClassVar[tuple[str, ...]] = ("code",)
     reads: ClassVar[tuple[str, ...]] = ("shingle_size", "unit", "weighting")
     nested: ClassVar[bool] = True
+    finite: ClassVar[bool] = True
     max_num_tables: ClassVar[int] = 64
     max_hash_length: ClassVar[int] = 64
 

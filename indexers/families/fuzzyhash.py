@@ -15,13 +15,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from indexers import ctph_processes, limits
-from indexers.atoms import mixed
+from indexers import limits
+from indexers.atoms import GAMMA, mixed
+from indexers.kernels import ctph, threads
 from indexers.kernels import fuzzyhash as kernel
+from indexers.normaliser import normalise
 from indexers.protocols import Sweep
-from indexers.types import Atom, Fingerprints, Form, HashParams, Ragged, Source, TableSize
+from indexers.types import U8, Atom, Fingerprints, Form, HashParams, Ragged, Source, TableSize
 
-GAMMA = np.uint64(0x9E3779B97F4A7C15)
+SMALLEST_BYTES = 1 << 18
+"""Bytes of a block below which a second thread costs more than it saves."""
 
 
 class FuzzyHasher:
@@ -39,21 +42,42 @@ class FuzzyHasher:
     def learn(self, items: Sequence[str]) -> None:
         """Nothing to learn: digests have no weights."""
 
-    def __call__(self, items: Sequence[str]) -> Fingerprints:
-        """Fingerprints of raw texts; large blocks are hashed by several processes.
+    def learnt(self) -> str:
+        """Nothing, hence empty."""
+        return ""
 
-        EMPTY where nothing is left after normalising, TOO_SHORT where a text under 32 bytes
-        gives too few pieces, LOW_ENTROPY where a longer one does: told in `indexers.ctph`.
+    def __call__(self, items: Sequence[str]) -> Fingerprints:
+        """Fingerprints of raw texts.
+
+        EMPTY where nothing is left after normalising; LOW_ENTROPY where the text is one piece
+        repeated at least eight times; that, or TOO_SHORT under 32 bytes, where pieces give the
+        digest fewer than four different characters or repeat themselves.
         """
         n = len(items)
-        statuses, digests = ctph_processes.digests(items)
-        status = np.frombuffer(statuses, np.uint8).copy()
-        indptr = np.zeros(n + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, digests), np.int64, n), out=indptr[1:])
-        strings = Ragged(indptr, np.frombuffer(b"".join(digests), np.uint8))
+        status, strings = self._digests(items)
         codes, keys = np.zeros((n, 0), np.uint8), np.zeros((0, 0, n), np.uint32)
         hashes = self._hashes(strings)
         return Fingerprints(status, codes, keys, "bit", hashes=hashes, strings=strings)
+
+    def _digests(self, items: Sequence[str]) -> tuple[U8, Ragged]:
+        n = len(items)
+        # ASCII is folded by the kernel, much faster than by `normalise`
+        encoded = [
+            (text if text.isascii() else normalise(text)).encode("utf-8", "surrogatepass")
+            for text in items
+        ]
+        starts, indptr = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, encoded), np.int64, n), out=starts[1:])
+        data = np.frombuffer(b"".join(encoded), np.uint8)
+        texts, rows = np.empty_like(data), np.empty((n, ctph.WIDEST), np.uint8)
+        lengths, status = np.empty(n, np.int64), np.empty(n, np.uint8)
+
+        def digest(lo: int, hi: int) -> None:
+            ctph.digests(data, starts, lo, hi, texts, rows, lengths, status)
+
+        threads.over_bytes(starts, digest, SMALLEST_BYTES)
+        np.cumsum(lengths, out=indptr[1:])
+        return status, Ragged(indptr, rows[np.arange(ctph.WIDEST) < lengths[:, None]])
 
     def _hashes(self, strings: Ragged) -> Ragged:
         offsets = np.zeros_like(strings.indptr)
@@ -74,6 +98,7 @@ class FuzzyHash:
     reranks: ClassVar[tuple[str, ...]] = ("levenshtein",)
     reads: ClassVar[tuple[str, ...]] = ("shingle_size",)
     nested: ClassVar[bool] = True
+    finite: ClassVar[bool] = False
     max_num_tables: ClassVar[int] = 0
     max_hash_length: ClassVar[int] = 0
 

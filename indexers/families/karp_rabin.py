@@ -12,7 +12,7 @@ import numpy as np
 
 from indexers import limits, rolling
 from indexers.protocols import Sweep
-from indexers.types import Atom, Fingerprints, Form, HashParams, Source, Status, TableSize
+from indexers.types import Atom, Fingerprints, Form, HashParams, Ragged, Source, TableSize
 
 
 class KarpRabinHasher:
@@ -28,11 +28,15 @@ class KarpRabinHasher:
     def learn(self, items: Sequence[str]) -> None:
         """Nothing to learn: hashes have no weights."""
 
+    def learnt(self) -> str:
+        """Nothing, hence empty."""
+        return ""
+
     def __call__(self, items: Sequence[str]) -> Fingerprints:
-        """Fingerprints of raw texts; EMPTY where no unit is left after normalising."""
-        hashes = rolling.joined([self._roll(chunk) for chunk in rolling.chunks(items)])
+        """Fingerprints of raw texts; their status is that of `rolling.status_of`."""
+        hashes = Ragged.concatenated([self._roll(chunk) for chunk in rolling.chunks(items)])
         n = len(items)
-        status = np.where(np.diff(hashes.indptr) == 0, Status.EMPTY, Status.OK).astype(np.uint8)
+        status = rolling.status_of(items, hashes)
         codes, keys = np.zeros((n, 0), np.uint8), np.zeros((0, 0, n), np.uint32)
         return Fingerprints(status, codes, keys, "bit", hashes=hashes)
 
@@ -41,7 +45,7 @@ class KarpRabin:
     """The family: sequences of the hashes of all k-grams."""
 
     name: ClassVar[str] = "karp_rabin"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     source: ClassVar[Source] = "text"
     atom: ClassVar[Atom] = "bit"
     forms: ClassVar[tuple[Form, ...]] = ("sequence",)
@@ -49,6 +53,7 @@ class KarpRabin:
     reranks: ClassVar[tuple[str, ...]] = ("jaccard",)
     reads: ClassVar[tuple[str, ...]] = ("shingle_size", "unit")
     nested: ClassVar[bool] = True
+    finite: ClassVar[bool] = False
     max_num_tables: ClassVar[int] = 0
     max_hash_length: ClassVar[int] = 0
 

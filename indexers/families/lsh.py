@@ -41,6 +41,10 @@ class LshHasher:
     def learn(self, items: Items) -> None:
         """Without effect: hyperplanes are drawn before any vector is seen."""
 
+    def learnt(self) -> str:
+        """Nothing, hence empty."""
+        return ""
+
     def __call__(self, items: Items) -> Fingerprints:
         """Fingerprints of float vectors (n, D); EMPTY where all values are 0.
 
@@ -70,6 +74,7 @@ class Lsh:
     reranks: ClassVar[tuple[str, ...]] = ("code",)
     reads: ClassVar[tuple[str, ...]] = ("dimension",)
     nested: ClassVar[bool] = True
+    finite: ClassVar[bool] = False
     max_num_tables: ClassVar[int] = 64
     max_hash_length: ClassVar[int] = TABLE_BITS
 

@@ -1,6 +1,9 @@
 """LSHBloom (Khan et al., "LSHBloom: memory-efficient, extreme-scale document deduplication",
 2024): MinHash bands kept in one Bloom filter each, by datasketch.
 
+b bands of r rows are chosen as there: b · r ≤ num_perm with the least sum of ∫₀ᵗ 1 − (1 − sʳ)ᵇ ds
+and ∫ₜ¹ (1 − sʳ)ᵇ ds, the areas of false positives and negatives at threshold t.
+
 It tells whether a near duplicate of a text was inserted, never which: it has no fingerprint, no
 index kind and no ranking. `Membership` is scored as a classifier by `harness bench classifier`.
 """
@@ -21,7 +24,12 @@ from indexers.types import U8, U32, Atom, Bool, Form, HashParams, Source, Status
 
 PACKAGES = {"datasketch": "datasketch", "pybloomfilter": "pybloomfilter3"}
 HASH_FUNCTIONS = 64
-"""Seeds drawn for each filter; it uses as many as its false-positive rate asks for."""
+"""Seeds drawn for each filter; it uses as many as its false-positive rate asks for, -log2 fp."""
+LEAST_FP = 1e-9
+"""A filter is told a band by the sum of its rows of 32 bits. Two bands have one sum about as often
+as once in 2^32, so that no filter of them is wrong much less often, however large it is made."""
+GREATEST_FP = 0.5
+"""Of one hash function; a filter has no fewer."""
 
 
 class LSHBloom:
@@ -36,6 +44,7 @@ class LSHBloom:
     reranks: ClassVar[tuple[str, ...]] = ()
     reads: ClassVar[tuple[str, ...]] = ()
     nested: ClassVar[bool] = True
+    finite: ClassVar[bool] = False
     max_num_tables: ClassVar[int] = 0
     max_hash_length: ClassVar[int] = 0
 
@@ -98,8 +107,8 @@ class Membership:
     Args:
         expected: signatures that will be inserted, at least 1; the filters are sized by it.
         threshold: Jaccard in (0, 1) that datasketch chooses the bands for.
-        num_perm: rows of a signature, at least 2.
-        fp: false-positive rate of each band's filter, in (0, 1).
+        num_perm: rows of a signature, a multiple of 64 up to 4,096.
+        fp: false-positive rate of each band's filter, 1e-9 to 0.5.
         seed: of the filters' hash functions.
 
     Raises:
@@ -111,10 +120,9 @@ class Membership:
         self, expected: int, *, threshold: float, num_perm: int = 128, fp: float, seed: int = 123
     ) -> None:
         _check(expected, threshold, num_perm, fp)
-        self._index = _index(expected, threshold, num_perm, fp)
-        self._num_perm = num_perm
-        bands, rows = int(self._index.b), int(self._index.r)
+        bands, rows = chosen_bands(threshold, num_perm)
         self.bands = Bands(bands, rows, num_perm - bands * rows, threshold, fp)
+        self._index = _index(expected, self.bands, num_perm)
         _seed_filters(self._index, expected, fp, seed)
 
     @property
@@ -165,14 +173,44 @@ class _Signature:
         return len(self.hashvalues)
 
 
+def chosen_bands(threshold: float, num_perm: int) -> tuple[int, int]:
+    """How many bands, and of how many rows, serve a threshold best.
+
+    Args:
+        threshold: Jaccard in (0, 1).
+        num_perm: rows of a signature.
+
+    Raises:
+        SettingError: they are fewer than two bands.
+    """
+    sizes = [(b, r) for b in range(1, num_perm + 1) for r in range(1, num_perm // b + 1)]
+    bands, rows = np.array(sizes, np.float64).T
+    # polynomials of a degree up to num_perm: exact to 398, and smooth beyond
+    places, weights = np.polynomial.legendre.leggauss(min(num_perm // 2 + 1, 200))
+    error = np.zeros(len(sizes))
+    for low, high, is_miss in ((0.0, threshold, False), (threshold, 1.0, True)):
+        for place, weight in zip(places, weights, strict=True):
+            s = low + (high - low) * (place + 1) / 2
+            missed = (1 - s**rows) ** bands
+            error += weight * (high - low) / 2 * (missed if is_miss else 1 - missed)
+    found = sizes[int(np.argmin(error))]
+    if found[0] < 2:
+        raise SettingError(
+            f"lshbloom: threshold {threshold:g} leaves fewer than two bands of {num_perm} rows; "
+            "lower the threshold or raise num_perm"
+        )
+    return found
+
+
 def _check(expected: int, threshold: float, num_perm: int, fp: float) -> None:
+    whole = num_perm % 64 == 0 and 64 <= num_perm <= limits.MAX_BITS
     problems = [
         f"lshbloom: {name} {value} is out of range: {allowed}"
         for name, value, good, allowed in (
             ("expected", expected, expected >= 1, "documents to insert, from 1"),
             ("threshold", threshold, 0 < threshold < 1, "above 0, below 1"),
-            ("num_perm", num_perm, num_perm >= 2, "from 2"),
-            ("fp", fp, 0 < fp < 1, "above 0, below 1"),
+            ("num_perm", num_perm, whole, f"a multiple of 64 from 64 to {limits.MAX_BITS}"),
+            ("fp", fp, LEAST_FP <= fp <= GREATEST_FP, f"{LEAST_FP:g} to {GREATEST_FP:g}"),
         )
         if not good
     ]
@@ -180,7 +218,7 @@ def _check(expected: int, threshold: float, num_perm: int, fp: float) -> None:
         raise SettingError(*problems)
 
 
-def _index(expected: int, threshold: float, num_perm: int, fp: float) -> Any:
+def _index(expected: int, bands: Bands, num_perm: int) -> Any:
     missing = [package for module, package in PACKAGES.items() if find_spec(module) is None]
     if missing:
         raise MissingPackage(
@@ -189,15 +227,11 @@ def _index(expected: int, threshold: float, num_perm: int, fp: float) -> Any:
     from datasketch import MinHashLSHBloom
 
     with warnings.catch_warnings():
-        # kept in memory on purpose; the integrals behind b and r need no more digits
-        warnings.simplefilter("ignore")
-        try:
-            return MinHashLSHBloom(threshold=threshold, num_perm=num_perm, n=expected, fp=fp)
-        except ValueError as fault:
-            raise SettingError(
-                f"lshbloom: threshold {threshold:g} leaves fewer than two bands of {num_perm} "
-                "rows; lower the threshold or raise num_perm"
-            ) from fault
+        # kept in memory on purpose
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return MinHashLSHBloom(
+            num_perm=num_perm, n=expected, fp=bands.fp, params=(bands.bands, bands.rows)
+        )
 
 
 def _seed_filters(index: Any, expected: int, fp: float, seed: int) -> None:

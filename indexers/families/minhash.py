@@ -78,6 +78,10 @@ class MinHasher:
     def learn(self, items: Sequence[str]) -> None:
         """Nothing to learn: a set has no weights."""
 
+    def learnt(self) -> str:
+        """Nothing, hence empty."""
+        return ""
+
     def __call__(self, items: Sequence[str]) -> Fingerprints:
         """Fingerprints of raw texts; their status is that of `indexers.text.TokenBlock`."""
         block = self._shingler.block(items)
@@ -120,6 +124,7 @@ class MinHash:
     reranks: ClassVar[tuple[str, ...]] = ("code", "signature")
     reads: ClassVar[tuple[str, ...]] = ("shingle_size", "unit", "signatures")
     nested: ClassVar[bool] = True
+    finite: ClassVar[bool] = False
     max_num_tables: ClassVar[int] = POOL // TABLE_ROWS
     max_hash_length: ClassVar[int] = TABLE_ROWS
 

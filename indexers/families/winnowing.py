@@ -26,7 +26,6 @@ from indexers.types import (
     HashParams,
     Ragged,
     Source,
-    Status,
     TableSize,
 )
 
@@ -81,13 +80,17 @@ class WinnowingHasher:
     def learn(self, items: Sequence[str]) -> None:
         """Nothing to learn: hashes have no weights."""
 
+    def learnt(self) -> str:
+        """Nothing, hence empty."""
+        return ""
+
     def __call__(self, items: Sequence[str]) -> Fingerprints:
-        """Fingerprints of raw texts; EMPTY where no unit is left after normalising."""
-        hashes = rolling.joined(
+        """Fingerprints of raw texts; their status is that of `rolling.status_of`."""
+        hashes = Ragged.concatenated(
             [winnowed(self._roll(chunk), self._window) for chunk in rolling.chunks(items)]
         )
         n = len(items)
-        status = np.where(np.diff(hashes.indptr) == 0, Status.EMPTY, Status.OK).astype(np.uint8)
+        status = rolling.status_of(items, hashes)
         codes, keys = np.zeros((n, 0), np.uint8), np.zeros((0, 0, n), np.uint32)
         return Fingerprints(status, codes, keys, "bit", hashes=hashes)
 
@@ -96,7 +99,7 @@ class Winnowing:
     """The family: sequences of selected hashes."""
 
     name: ClassVar[str] = "winnowing"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     source: ClassVar[Source] = "text"
     atom: ClassVar[Atom] = "bit"
     forms: ClassVar[tuple[Form, ...]] = ("sequence",)
@@ -104,6 +107,7 @@ class Winnowing:
     reranks: ClassVar[tuple[str, ...]] = ("jaccard",)
     reads: ClassVar[tuple[str, ...]] = ("shingle_size", "unit", "window")
     nested: ClassVar[bool] = True
+    finite: ClassVar[bool] = False
     max_num_tables: ClassVar[int] = 0
     max_hash_length: ClassVar[int] = 0
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from indexers.kernels.simhash import mix
+from indexers.kernels.mix import GAMMA, mix
 from indexers.types import I64, U8, U32, U64
 
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _32 = np.uint64(32)
 
 
@@ -27,7 +26,7 @@ def connect(digests: U64, bits: int, units: U32) -> None:
     for shingle in range(len(digests)):
         drawn, draw = 0, np.uint64(0)
         while drawn < units.shape[1]:
-            state = mix(digests[shingle, 0] + draw * _GAMMA)
+            state = mix(digests[shingle, 0] + draw * GAMMA)
             value = mix(state ^ digests[shingle, 1]) >> _32
             unit = np.uint32(value * np.uint64(bits) >> _32)
             draw += np.uint64(1)

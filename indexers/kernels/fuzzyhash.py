@@ -5,19 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from indexers.kernels.mix import GAMMA, mix
 from indexers.types import I64, U8, U64
 
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_8, _10, _27, _30, _31 = (np.uint64(n) for n in (8, 10, 27, 30, 31))
+_8, _10 = np.uint64(8), np.uint64(10)
 _COLON, _ZERO = np.uint8(ord(":")), np.uint8(ord("0"))
-
-
-@njit(cache=True, nogil=True)
-def _mixed(state: np.uint64) -> np.uint64:
-    state = (state ^ state >> _30) * _MIX_1
-    state = (state ^ state >> _27) * _MIX_2
-    return state ^ state >> _31
 
 
 @njit(cache=True, nogil=True)
@@ -47,7 +39,7 @@ def gram_hashes(
             at += 1
         while at < end:  # on the colon before a part
             at += 1
-            first, state = at, _mixed(start + _GAMMA * block)
+            first, state = at, mix(start + GAMMA * block)
             while at < end and digests[at] != _COLON:
                 at += 1
             width = min(size, at - first)
@@ -55,7 +47,7 @@ def gram_hashes(
                 spelt = np.uint64(0)
                 for j in range(first + gram, first + gram + width):
                     spelt = spelt << _8 | np.uint64(digests[j])
-                hashes[out] = _mixed(state + spelt)
+                hashes[out] = mix(state + spelt)
                 out += 1
             block += block
         offsets[i + 1] = out

@@ -5,19 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from indexers.kernels.mix import GAMMA, mix
 from indexers.types import I64, U32, U64
 
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_27, _30, _31 = np.uint64(27), np.uint64(30), np.uint64(31)
 _SPACE = np.uint32(32)
-
-
-@njit(cache=True, nogil=True)
-def _mixed(state: np.uint64) -> np.uint64:
-    state = (state ^ state >> _30) * _MIX_1
-    state = (state ^ state >> _27) * _MIX_2
-    return state ^ state >> _31
 
 
 @njit(cache=True, nogil=True)
@@ -37,7 +28,7 @@ def char_values(
     """
     for i in range(lo, hi):
         for at in range(starts[i], starts[i] + lengths[i]):
-            values[at] = _mixed(start + _GAMMA * np.uint64(units[at]))
+            values[at] = mix(start + GAMMA * np.uint64(units[at]))
 
 
 @njit(cache=True, nogil=True)
@@ -65,7 +56,7 @@ def word_values(
                 out += 1
                 value = start
             else:
-                value = _mixed(value + _GAMMA * np.uint64(np.int64(units[at]) + 1))
+                value = mix(value + GAMMA * np.uint64(np.int64(units[at]) + 1))
         if lengths[i] > 0:
             values[out] = value
             out += 1
@@ -106,10 +97,10 @@ def roll(
         for j in range(min(size, lengths[i])):
             state = state * base + values[at + j]
         if lengths[i] > 0:
-            hashes[out] = _mixed(state)
+            hashes[out] = mix(state)
         for j in range(1, offsets[i + 1] - out):
             state = (state - values[at + j - 1] * highest) * base + values[at + j + size - 1]
-            hashes[out + j] = _mixed(state)
+            hashes[out + j] = mix(state)
 
 
 @njit(cache=True, nogil=True)

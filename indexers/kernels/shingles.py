@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from indexers.kernels.mix import GAMMA, mix
 from indexers.types import I32, I64, U8, U32, U64
 
 _0, _ONE, _21, _60, _63 = np.uint64(0), np.uint64(1), np.uint64(21), np.uint64(60), np.uint64(63)
-_27, _30, _31, _32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_32 = np.uint64(32)
 
 
 @njit(cache=True, nogil=True)
@@ -77,10 +76,7 @@ def _key(units: U32, at: int, count: int, size: int) -> np.uint64:
             key |= _ONE << _63 | np.uint64(count) << _60
         return key
     for j in range(count):
-        key += _GAMMA + np.uint64(units[at + j])
-        key = (key ^ key >> _30) * _MIX_1
-        key = (key ^ key >> _27) * _MIX_2
-        key ^= key >> _31
+        key = mix(key + (GAMMA + np.uint64(units[at + j])))
     return key
 
 
@@ -88,7 +84,7 @@ def _key(units: U32, at: int, count: int, size: int) -> np.uint64:
 def find_slot(keys: U64, ids: I32, key: np.uint64) -> np.uint64:
     """Where the key is in the table, or the free slot where it belongs."""
     mask = np.uint64(len(ids) - 1)
-    slot = (key ^ key >> _32) * _GAMMA >> _32 & mask
+    slot = (key ^ key >> _32) * GAMMA >> _32 & mask
     while keys[slot] != key and ids[slot] >= 0:
         slot = (slot + _ONE) & mask
     return slot

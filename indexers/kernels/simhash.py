@@ -13,6 +13,7 @@ from indexers.kernels.lanes import (
     ripple_by_2,
     ripple_by_8,
 )
+from indexers.kernels.mix import GAMMA, mix
 from indexers.types import I64, U8, U32, U64
 
 LANES = 8
@@ -20,18 +21,7 @@ LANES = 8
 _TILE = 16  # documents whose keys are written together: a cache line of each table
 _ROWS = PLANES + 48  # counters of 48 bits
 
-_27, _30, _31 = np.uint64(27), np.uint64(30), np.uint64(31)
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _0, _1, _63, _64 = np.uint64(0), np.uint64(1), np.uint64(63), np.uint64(64)
-
-
-@njit(cache=True, nogil=True)
-def mix(state: np.uint64) -> np.uint64:
-    """The finalizer of splitmix64 (Steele, Lea, Flood 2014)."""
-    state = (state ^ state >> _30) * _MIX_1
-    state = (state ^ state >> _27) * _MIX_2
-    return state ^ state >> _31
 
 
 @njit(cache=True, nogil=True)
@@ -54,7 +44,7 @@ def stream_words(digests: U64, needed: I64, out: U64) -> None:
                 block = int(needed[i] >> 6)
                 word = digests[shingle, block & 1]
                 if block > 1:
-                    state = mix(digests[shingle, 0] + np.uint64(block) * _GAMMA)
+                    state = mix(digests[shingle, 0] + np.uint64(block) * GAMMA)
                     word = mix(state ^ digests[shingle, 1])
             bit = word >> (_63 - np.uint64(needed[i] & 63)) & _1
             out[shingle, i >> 6] |= bit << (_63 - np.uint64(i & 63))

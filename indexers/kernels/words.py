@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from indexers.kernels.mix import GAMMA, MIX_1, mix
 from indexers.kernels.shingles import find_slot
 from indexers.types import I32, I64, U8, U32, U64
 
-_27, _30, _31, _32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_32 = np.uint64(32)
 
 
 @njit(cache=True, nogil=True)
@@ -42,7 +41,7 @@ def split(
     """
     for i in range(lo, hi):
         place, out = first_word(starts, i), starts[i]
-        word, key, inside = place, _GAMMA, False
+        word, key, inside = place, GAMMA, False
         for at in range(starts[i], starts[i] + lengths[i]):
             unit = units[at]
             if is_word[unit]:
@@ -52,11 +51,11 @@ def split(
                 inside = True
                 units[out] = unit
                 out += 1
-                key = (key ^ np.uint64(unit)) * _MIX_1
+                key = (key ^ np.uint64(unit)) * MIX_1
                 key ^= key >> _32
             elif inside:
                 ends[word], hashes[word] = out - starts[i], key
-                word, key, inside = word + 1, _GAMMA, False
+                word, key, inside = word + 1, GAMMA, False
         if inside:
             ends[word], hashes[word] = out - starts[i], key
             word += 1
@@ -74,10 +73,7 @@ def _key(hashes: U64, at: int, count: int) -> np.uint64:
     """Key of an n-gram: splitmix64 steps over the hashes of its words."""
     key = np.uint64(0)
     for j in range(count):
-        key += _GAMMA + hashes[at + j]
-        key = (key ^ key >> _30) * _MIX_1
-        key = (key ^ key >> _27) * _MIX_2
-        key ^= key >> _31
+        key = mix(key + (GAMMA + hashes[at + j]))
     return key
 
 

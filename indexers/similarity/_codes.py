@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from indexers.codes import code_words
-from indexers.similarity import _parallel
+from indexers.kernels import threads
 from indexers.types import F64, I64, U8, U32
 
 
@@ -42,7 +42,7 @@ def _tabled(queries: Any, documents: Any, table: F64, *, by_bits: bool) -> F64:
     def work(lo: int, hi: int) -> None:
         tabled_distances(columns, queries, lo, hi, by_bits, table, result)
 
-    _parallel.over(*result.shape, work)
+    threads.over_pairs(*result.shape, work)
     return result
 
 

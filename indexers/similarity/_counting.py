@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
+from indexers.kernels import threads
 from indexers.types import I32, U8, Nearest, Status
 
 HELD = 16_000_000
@@ -57,9 +56,8 @@ def nearest_by_distance(
             for query in range(lo, hi)
         ]
 
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
-        chunks = threads.map(answer, range(0, len(query_values), chunk))
-        answers = [answer for chunk_answers in chunks for answer in chunk_answers]
+    chunks = threads.mapped(answer, range(0, len(query_values), chunk))
+    answers = [answer for chunk_answers in chunks for answer in chunk_answers]
     indptr = np.zeros(len(answers) + 1, np.int64)
     np.cumsum([len(documents) for documents, _, _ in answers], out=indptr[1:])
     documents = np.concatenate([nobody[0], *(documents for documents, _, _ in answers)])

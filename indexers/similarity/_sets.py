@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from indexers.similarity import _parallel
+from indexers.kernels import threads
 from indexers.types import F64, I32, I64, U64, Ragged
 
 BLOCK = 8192
@@ -51,7 +51,7 @@ def jaccard_matrix(queries: Ragged, documents: Ragged, *, multiset: bool) -> F64
     vocabulary = _Vocabulary(queries, copies=multiset)
     result = np.empty((len(queries), len(documents)))
     for first in range(0, len(documents), BLOCK):
-        _fill(result, vocabulary, part(documents, first, first + BLOCK), first)
+        _fill(result, vocabulary, documents.part(first, first + BLOCK), first)
     return result
 
 
@@ -66,7 +66,7 @@ def _fill(result: F64, vocabulary: _Vocabulary, documents: Ragged, first: int) -
     def work(lo: int, hi: int) -> None:
         jaccard_block(vocabulary.offsets, vocabulary.tokens, lo, hi, *block, result)
 
-    _parallel.over(len(result), len(documents), work)
+    threads.over_pairs(len(result), len(documents), work)
 
 
 def _slots(counts: I64, documents: int) -> tuple[I32, int]:
@@ -80,9 +80,3 @@ def _slots(counts: I64, documents: int) -> tuple[I32, int]:
 
 def _hashes(lists: Ragged) -> U64:
     return np.ascontiguousarray(lists.values, np.uint64)
-
-
-def part(lists: Ragged, lo: int, hi: int) -> Ragged:
-    """Lists lo to hi, without a copy of their values."""
-    indptr = lists.indptr[lo : hi + 1]
-    return Ragged(indptr - indptr[0], lists.values[indptr[0] : indptr[-1]])

@@ -8,14 +8,13 @@ ties are ties.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from indexers.errors import SettingError
-from indexers.similarity._listing import Found, joined, listed
+from indexers.kernels import threads
+from indexers.listing import Found, joined, listed
 from indexers.text import Shingler
 from indexers.types import F64, I32, I64, Nearest, Progress, no_progress
 
@@ -111,14 +110,13 @@ class _Search:
     def run(self, documents: Sequence[str], progress: Progress) -> Found:
         """Pass over all documents, block by block."""
         parts: list[Found] = []
-        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
-            for first in range(0, len(documents), BLOCK):
-                texts = documents[first : first + BLOCK]
-                parts += self._block(texts, first, threads)
-                progress(len(texts))
+        for first in range(0, len(documents), BLOCK):
+            texts = documents[first : first + BLOCK]
+            parts += self._block(texts, first)
+            progress(len(texts))
         return joined(parts)
 
-    def _block(self, texts: Sequence[str], first: int, threads: ThreadPoolExecutor) -> list[Found]:
+    def _block(self, texts: Sequence[str], first: int) -> list[Found]:
         from indexers.kernels.jaccard import FREQUENT, index_block, score_block
 
         offsets, tokens = self._sets(texts)
@@ -145,7 +143,7 @@ class _Search:
             queries = np.repeat(np.arange(lo, hi, dtype=np.int32), found)
             return Found(queries, ordinals, similarity)
 
-        return list(threads.map(score, range(0, len(self.valid), CHUNK)))
+        return threads.mapped(score, range(0, len(self.valid), CHUNK))
 
     def _count(self, sizes: I64, first: int) -> None:
         self.nonempty += int(np.count_nonzero(sizes))

@@ -58,6 +58,10 @@ class Agreement:
     forms: ClassVar[tuple[Form, ...]] = ("signature",)
     least: ClassVar[Mapping[Form, float]] = {"signature": 0.0}
 
+    def fitted(self, documents: Fingerprints) -> Agreement:  # noqa: ARG002  # nothing to know
+        """Itself."""
+        return self
+
     def matrix(self, queries: Fingerprints, documents: Fingerprints, form: Form) -> F64:
         """Shares of equal rows.
 

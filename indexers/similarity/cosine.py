@@ -28,6 +28,10 @@ class Cosine:
     forms: ClassVar[tuple[Form, ...]] = ("vector", "bits")
     least: ClassVar[Mapping[Form, float]] = {"bits": 0.0}
 
+    def fitted(self, documents: Fingerprints) -> Cosine:  # noqa: ARG002  # nothing to know
+        """Itself."""
+        return self
+
     def matrix(self, queries: Fingerprints, documents: Fingerprints, form: Form) -> F64:
         """Cosines of the angles.
 

@@ -5,6 +5,7 @@ Searches count bits − d, which ranks the same.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -69,6 +70,11 @@ class Hamming:
 
     name: ClassVar[str] = "hamming"
     forms: ClassVar[tuple[Form, ...]] = ("bits",)
+    least: ClassVar[Mapping[Form, float]] = {}
+
+    def fitted(self, documents: Fingerprints) -> Hamming:  # noqa: ARG002  # nothing to know
+        """Itself."""
+        return self
 
     def matrix(self, queries: Fingerprints, documents: Fingerprints, form: Form) -> F64:
         """A function of whole numbers, so that equal distances are equal values.

@@ -28,6 +28,10 @@ class Jaccard:
     forms: ClassVar[tuple[Form, ...]] = ("sequence", "signature", "bits")
     least: ClassVar[Mapping[Form, float]] = {"sequence": 0.0, "signature": 0.0, "bits": 0.0}
 
+    def fitted(self, documents: Fingerprints) -> Jaccard:  # noqa: ARG002  # nothing to know
+        """Itself."""
+        return self
+
     def matrix(self, queries: Fingerprints, documents: Fingerprints, form: Form) -> F64:
         """Quotients of whole numbers, so that equal fractions are equal values.
 

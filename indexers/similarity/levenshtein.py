@@ -6,13 +6,13 @@ Of strings by character, of sequences by hash. Two empty ones have no similarity
 
 from __future__ import annotations
 
-import os
-from itertools import pairwise
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
 from indexers.errors import SettingError
+from indexers.kernels import threads
 from indexers.similarity._checks import check, masked
 from indexers.types import F64, Fingerprints, Form, Ragged, Status
 
@@ -30,6 +30,11 @@ class Levenshtein:
 
     name: ClassVar[str] = "levenshtein"
     forms: ClassVar[tuple[Form, ...]] = ("string", "sequence")
+    least: ClassVar[Mapping[Form, float]] = {}
+
+    def fitted(self, documents: Fingerprints) -> Levenshtein:  # noqa: ARG002  # nothing to know
+        """Itself."""
+        return self
 
     def matrix(self, queries: Fingerprints, documents: Fingerprints, form: Form) -> F64:
         """Distances in whole numbers, so that equal ones are equal values.
@@ -53,7 +58,7 @@ class Levenshtein:
             assert queries.strings is not None
             assert documents.strings is not None
             mine, theirs = _ok(queries, queries.strings), _ok(documents, documents.strings)
-            _fill(result, _strings(mine, "latin-1"), _strings(theirs, "latin-1"))
+            _fill(result, mine.strings(), theirs.strings())
         else:
             assert queries.hashes is not None
             assert documents.hashes is not None
@@ -82,7 +87,7 @@ def _of_sequences(result: F64, queries: Ragged, documents: Ragged) -> None:
     if len(common) + 2 <= SYMBOLS:
         mine = _spelt(queries, common, len(common))
         theirs = _spelt(documents, common, len(common) + 1)
-        _fill(result, _strings(mine, "utf-32-le"), _strings(theirs, "utf-32-le"))
+        _fill(result, mine.strings("utf-32-le"), theirs.strings("utf-32-le"))
         return
     if len(queries) == 1:
         raise SettingError(
@@ -91,7 +96,7 @@ def _of_sequences(result: F64, queries: Ragged, documents: Ragged) -> None:
         )
     half = len(queries) // 2
     for lo, hi in ((0, half), (half, len(queries))):
-        part = queries.take(np.arange(lo, hi))
+        part = queries.part(lo, hi)
         _of_sequences(result[lo:hi], part, documents)
 
 
@@ -105,19 +110,12 @@ def _spelt(lists: Ragged, common: Any, other: int) -> Ragged:
     return Ragged(lists.indptr, points.astype("<u4"))
 
 
-def _strings(lists: Ragged, encoding: str) -> list[str]:
-    width = lists.values.itemsize
-    joined = np.ascontiguousarray(lists.values).tobytes()
-    cuts = (lists.indptr * width).tolist()
-    return [joined[a:b].decode(encoding) for a, b in pairwise(cuts)]
-
-
 def _fill(result: F64, queries: list[str], documents: list[str]) -> None:
     from rapidfuzz import process
     from rapidfuzz.distance import Levenshtein as Distance
 
     many = len(queries) * len(documents) >= SMALLEST
-    workers = len(os.sched_getaffinity(0)) if many else 1
+    workers = threads.cores() if many else 1
     empty = np.array([not text for text in documents])
     for lo in range(0, len(queries), CHUNK):
         chunk = queries[lo : lo + CHUNK]

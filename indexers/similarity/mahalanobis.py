@@ -2,7 +2,7 @@
 
 The density exp(−½ ΔᵀΣ⁻¹Δ) itself (Mahalanobis 1936) falls below the least float64 at exponents
 under −745: all wide signatures then tie at 0, and a ranking by it is their stored order. The
-exponent ranks the same and does not underflow; `density` gives the other for people.
+exponent ranks the same and does not underflow.
 
 Σ is the identity, unless `fitted` to documents with codes: then it is the diagonal of the
 variances p(1 − p) of their bits, p being the share of ones. Bits that are the same in all
@@ -12,6 +12,7 @@ documents have no variance and are left out: they would add the same to every do
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -26,11 +27,6 @@ BLOCK = 1024
 """Vectors or codes that are held as float64 at a time."""
 
 
-def density(exponents: F64) -> F64:
-    """exp of similarities, 0 … 1: for people, not for ranking."""
-    return np.exp(exponents)
-
-
 class Mahalanobis:
     """The similarity of coordinates, weighted by the inverse of their variance.
 
@@ -40,6 +36,7 @@ class Mahalanobis:
 
     name: ClassVar[str] = "mahalanobis"
     forms: ClassVar[tuple[Form, ...]] = ("vector", "bits")
+    least: ClassVar[Mapping[Form, float]] = {}
 
     def __init__(self, weights: F64 | None = None) -> None:
         self._weights = None if weights is None else _summable(weights)

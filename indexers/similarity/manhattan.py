@@ -5,11 +5,13 @@ On codes the distance is the Hamming distance, so that both similarities are the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
 
-from indexers.similarity import _codes, _parallel
+from indexers.kernels import threads
+from indexers.similarity import _codes
 from indexers.similarity._checks import check, masked
 from indexers.types import F32, F64, Fingerprints, Form
 
@@ -19,6 +21,11 @@ class Manhattan:
 
     name: ClassVar[str] = "manhattan"
     forms: ClassVar[tuple[Form, ...]] = ("vector", "bits")
+    least: ClassVar[Mapping[Form, float]] = {}
+
+    def fitted(self, documents: Fingerprints) -> Manhattan:  # noqa: ARG002  # nothing to know
+        """Itself."""
+        return self
 
     def matrix(self, queries: Fingerprints, documents: Fingerprints, form: Form) -> F64:
         """Differences are summed in float64 in the order of the coordinates.
@@ -53,7 +60,7 @@ def _of_vectors(vectors: F32, document_vectors: F32) -> F64:
     queries = np.ascontiguousarray(vectors, np.float32)
     columns = np.ascontiguousarray(document_vectors.T, np.float32)
     result = np.empty((len(vectors), len(document_vectors)))
-    _parallel.over(*result.shape, lambda lo, hi: manhattan(columns, queries, lo, hi, result))
+    threads.over_pairs(*result.shape, lambda lo, hi: manhattan(columns, queries, lo, hi, result))
     return result
 
 

@@ -22,6 +22,10 @@ class MultisetJaccard:
     forms: ClassVar[tuple[Form, ...]] = ("sequence",)
     least: ClassVar[Mapping[Form, float]] = {"sequence": 0.0}
 
+    def fitted(self, documents: Fingerprints) -> MultisetJaccard:  # noqa: ARG002  # nothing to know
+        """Itself."""
+        return self
+
     def matrix(self, queries: Fingerprints, documents: Fingerprints, form: Form) -> F64:
         """Quotients of whole numbers, so that equal fractions are equal values.
 

@@ -17,8 +17,8 @@ from scipy import sparse
 
 from indexers.codes import code_words
 from indexers.kernels.hamming import distances
+from indexers.nearest import nearest_by_matrix
 from indexers.similarity import cosine, hamming, manhattan, multiset_jaccard
-from indexers.similarity._blocks import nearest_by_matrix
 from indexers.similarity.jaccard import SIMILARITY as JACCARD
 from indexers.text import Shingler
 from indexers.types import Fingerprints, Ragged

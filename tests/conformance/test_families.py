@@ -342,3 +342,53 @@ def test_all_values_out_of_range_are_listed(family):
     wanted = 1 + 2 * bool(family.max_num_tables) + ("bits" in family.forms)
     wanted += family.source == "text"
     assert len(caught.value.problems) == wanted
+
+
+@pytest.mark.parametrize("name", [n for n in OF_TEXT if "unit" in registry.family(n).reads])
+def test_characters_but_no_word_are_too_short_and_nothing_is_empty(name):
+    texts = ["!!!", "\u3000… –", "", " \t\u3000", LONG]
+    fp = fingerprints(registry.family(name), texts, unit="word")
+    wanted = [Status.TOO_SHORT, Status.TOO_SHORT, Status.EMPTY, Status.EMPTY, Status.OK]
+    assert fp.status.tolist() == wanted
+
+
+def test_a_finite_code_is_read_whole_by_every_table():
+    assert [n for n in NAMES if registry.family(n).finite] == ["bihash", "flyhash"]
+    for name, bits in (("bihash", 24), ("flyhash", 64)):
+        family = registry.family(name)
+        fp = family.hasher(TableSize(3, bits), params_of(family, bits=bits))(items_of(family))
+        ones = np.bitwise_count(fp.codes).sum(axis=1)
+        np.testing.assert_array_equal(np.bitwise_count(fp.keys).sum(axis=1), [ones] * 3)
+
+
+@pytest.mark.parametrize("name", [n for n in OF_TEXT if "weighting" in registry.family(n).reads])
+def test_a_hasher_tells_what_it_learnt(name):
+    family, items = registry.family(name), items_of(registry.family(name))
+
+    def learnt(*blocks, weighting="idf"):
+        hasher = family.hasher(size_of(family), params_of(family, weighting=weighting))
+        for block in blocks:
+            hasher.learn(block)
+        hasher(["what comes later is not learnt"])
+        return hasher.learnt()
+
+    assert learnt(items) == learnt(items[:2], items[2:]) != ""
+    assert len({learnt(), learnt(items), learnt(items[:4]), learnt(items, items)}) == 4
+    assert learnt(items, weighting="tf") == ""
+
+
+def test_what_has_no_weights_learns_nothing(family):
+    assert family.hasher(size_of(family), params_of(family)).learnt() == ""
+
+
+LIGHT = """
+import sys
+import indexers.families.{0}
+assert "numba" not in sys.modules
+"""
+
+
+@pytest.mark.parametrize("name", OF_VECTORS)
+def test_families_of_vectors_load_no_compiler(name):
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", LIGHT.format(name)], env=env, check=True)

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexers import registry
+from indexers import nearest, registry
 from indexers.errors import SettingError
 from indexers.fits import fits
+from indexers.kernels import threads
 from indexers.protocols import Similarity
-from indexers.similarity import _blocks, _parallel, _sets, cosine, levenshtein, mahalanobis
+from indexers.similarity import _sets, cosine, levenshtein, mahalanobis
 from indexers.types import Fingerprints, Ragged, Status
 
 CASES = [
@@ -111,8 +112,8 @@ def test_threads_and_inner_blocks_do_not_matter(case, monkeypatch):
     whole = similarity.matrix(queries, documents, form)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(3)))
     for module, name, value in (
-        (_parallel, "SMALLEST", 1),
-        (_parallel, "CHUNK", 7),
+        (threads, "SMALLEST_PAIRS", 1),
+        (threads, "CHUNK", 7),
         (_sets, "BLOCK", 11),
         (_sets, "FREQUENT", 0.5),
         (cosine, "BLOCK", 13),
@@ -201,15 +202,15 @@ def test_nearest_by_matrix(case, k, held, monkeypatch):
     similarity, form = case
     queries, documents = fingerprints(9, 8), fingerprints(10, 60)
     exclude = np.array([-1, 3, 59, 0, -1, -1, 7, 8], np.int32)
-    monkeypatch.setattr(_blocks, "HELD", held)
+    monkeypatch.setattr(nearest, "HELD", held)
     told = []
-    found = _blocks.nearest_by_matrix(
+    found = nearest.nearest_by_matrix(
         similarity, form, queries, documents, k=k, exclude=exclude, progress=told.append
     )
     assert sum(told) == 60
     assert found.valid.tolist() == (queries.status == Status.OK).tolist()
     matrix = similarity.matrix(queries, documents, form)
-    floor = _blocks.least(similarity, form)
+    floor = nearest.least(similarity, form)
     for q, (listed, kth) in enumerate(expected_nearest(matrix, k, exclude, floor)):
         part = slice(found.indptr[q], found.indptr[q + 1])
         got = zip(found.documents[part].tolist(), found.similarity[part].tolist(), strict=True)
@@ -223,7 +224,7 @@ def test_scores_by_matrix(case):
     rng = np.random.default_rng(0)
     answers = rng.integers(-1, 30, (6, 9)).astype(np.int32)
     answers[2] = -1
-    scores = _blocks.scores_by_matrix(similarity, form, queries, documents, answers)
+    scores = nearest.scores_by_matrix(similarity, form, queries, documents, answers)
     matrix = similarity.matrix(queries, documents, form)
     expected = np.where(answers >= 0, np.take_along_axis(matrix, np.maximum(answers, 0), 1), np.nan)
     np.testing.assert_array_equal(scores, expected)
@@ -232,7 +233,7 @@ def test_scores_by_matrix(case):
 def test_nobody_to_find(case):
     similarity, form = case
     queries = fingerprints(1, 2, bad=False)
-    found = _blocks.nearest_by_matrix(
+    found = nearest.nearest_by_matrix(
         similarity, form, queries, fingerprints(2, 0), k=3, exclude=np.full(2, -1, np.int32)
     )
     assert (found.indptr.tolist(), found.kth.tolist()) == ([0, 0, 0], [0, 0])
@@ -247,3 +248,19 @@ def test_what_fits_follows_from_the_forms():
     for (family, similarity), form in found.items():
         assert form in registry.family(family).forms
         assert form in registry.similarity(similarity).forms
+
+
+def test_its_least_is_that_of_nothing_in_common(case):
+    similarity, form = case
+    assert set(similarity.least) <= set(similarity.forms)
+    queries, documents = fingerprints(3, 8), fingerprints(4, 20)
+    values = similarity.matrix(queries, documents, form)
+    assert (values[~np.isnan(values)] >= similarity.least.get(form, -np.inf)).all()
+
+
+def test_fitted_is_a_similarity_of_the_same_name(case):
+    similarity, form = case
+    queries, documents = fingerprints(3, 8), fingerprints(4, 20)
+    fitted = similarity.fitted(documents)
+    assert (fitted.name, fitted.forms) == (similarity.name, similarity.forms)
+    assert fitted.matrix(queries, documents, form).shape == (8, 20)

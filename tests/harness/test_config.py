@@ -89,6 +89,10 @@ def test_flags_win_over_yaml_and_yaml_over_the_environment(tmp_path, monkeypatch
         ({"sla_ms": "1", "build": "twice"}, "--build"),
         ({"sla_ms": "1", "fields": ""}, "--fields (0): expected a name"),
         ({"sla_ms": "1", "fields": "title,,text"}, "--fields (1): expected a name"),
+        ({"sla_ms": "1", "family": "lsh", "vectors": "a.npy", "model": "b"}, "give one"),
+        ({"sla_ms": "1", "family": "lsh", "query_vectors": "a.npy"}, "needs --vectors"),
+        ({"sla_ms": "1", "vectors": "a.npy"}, "--vectors: nothing here reads vectors"),
+        ({"sla_ms": "1", "model": "a", "device": "cpu"}, "--model, --device: nothing here reads"),
         ({"sla_ms": "1", "out": ""}, "--out: expected the path of a folder"),
         ({"sla_ms": "1", "kind": "tree"}, "no 'tree' on tables, faiss; choose from lsh, tokens"),
         ({"sla_ms": "1", "kind": "hnsw", "backend": "tables"}, "kind: no 'hnsw' on tables"),
@@ -153,3 +157,14 @@ def test_a_password_may_come_from_the_environment_or_a_file(tmp_path, monkeypatc
 def test_a_missing_configuration_is_named(tmp_path):
     assert "No such file" in problems({"sla_ms": "1"}, tmp_path / "none.yaml")[0]
     assert str(tmp_path) in problems({"sla_ms": "1"}, tmp_path)[0]
+
+
+@pytest.mark.parametrize("flags", [{"family": "simhash,lsh"}, {"reference": "cosine"}])
+def test_vectors_serve_a_family_or_the_reference(flags):
+    assert study_config({"sla_ms": "1", "vectors": "a.npy", **flags}).vectors == "a.npy"
+
+
+def test_flags_of_vectors_make_their_source():
+    flags = {"sla_ms": "1", "family": "lsh", "model": "m", "batch_size": "4"}
+    made = study_config(flags).vector_source
+    assert (made.model, made.batch_size, made.vectors) == ("m", 4, None)

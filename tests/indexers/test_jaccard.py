@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from indexers.errors import SettingError
+from indexers.nearest import nearest_by_matrix
 from indexers.similarity import _texts, jaccard
-from indexers.similarity._blocks import nearest_by_matrix
 from indexers.text import Shingler
 from indexers.types import Fingerprints, Ragged
 

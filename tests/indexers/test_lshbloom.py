@@ -1,5 +1,6 @@
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from indexers import registry
 from indexers.errors import MissingPackage, SettingError
 from indexers.families import lshbloom
-from indexers.families.lshbloom import Membership
+from indexers.families.lshbloom import Membership, chosen_bands
 from indexers.types import HashParams, Status, TableSize
 
 FAMILY = registry.family("lshbloom")
@@ -61,6 +62,32 @@ class TestMembership:
         assert bands.found_at_threshold == pytest.approx(0.399, abs=5e-4)
         assert Membership(10, threshold=0.5, fp=0.01).bands.net_fp == pytest.approx(0.222, abs=5e-4)
 
+    @pytest.mark.parametrize(("threshold", "num_perm"), [(0.05, 64), (0.5, 128), (0.95, 192)])
+    def test_bands_are_those_that_the_library_chooses(self, threshold, num_perm):
+        from datasketch import MinHashLSHBloom
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            told = MinHashLSHBloom(threshold=threshold, num_perm=num_perm, n=5, fp=0.01)
+        assert chosen_bands(threshold, num_perm) == (told.b, told.r)
+
+    def test_other_faults_are_told_as_they_are(self, monkeypatch):
+        def broken(**_):
+            raise ValueError("something else")
+
+        monkeypatch.setattr("datasketch.MinHashLSHBloom", broken)
+        with pytest.raises(ValueError, match="something else"):
+            Membership(5, threshold=0.8, fp=0.01)
+
+    @pytest.mark.parametrize("fp", [0.5, 0.1, 0.001])
+    def test_a_filter_has_the_rate_that_is_stated(self, fp):
+        member = Membership(3000, threshold=0.9, num_perm=64, fp=fp)
+        values = np.random.default_rng(4).integers(0, 2**32, (23000, 64), dtype=np.uint32)
+        member.insert(values[:3000], ok(3000))
+        share = member.query(values[3000:], ok(20000)).mean()
+        stated = 1 - (1 - fp) ** member.bands.bands
+        assert share == pytest.approx(stated, rel=0.15, abs=0.002)
+
     def test_what_was_inserted_is_found(self):
         member = Membership(300, threshold=0.5, fp=0.001)
         held = rows(300, 1)
@@ -108,7 +135,11 @@ class TestMembership:
             ({"threshold": float("nan")}, "threshold nan"),
             ({"fp": 0.0}, "fp 0.0"),
             ({"fp": 1.0}, "fp 1.0"),
+            ({"fp": 1e-150}, "fp 1e-150 is out of range: 1e-09 to 0.5"),
+            ({"fp": 1e-20}, "fp 1e-20"),
+            ({"fp": 0.9}, "fp 0.9"),
             ({"num_perm": 1}, "num_perm 1"),
+            ({"num_perm": 100}, "num_perm 100 is out of range: a multiple of 64 from 64"),
             ({"expected": 0}, "expected 0"),
         ],
     )

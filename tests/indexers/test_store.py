@@ -49,6 +49,9 @@ class Words:
     def learn(self, texts):
         self.learned += texts
 
+    def learnt(self):
+        return ""
+
     def __call__(self, texts):
         n = len(texts)
         return Fingerprints(
@@ -117,7 +120,7 @@ def test_all_is_learned_before_anything_is_hashed_where_weights_need_it(tmp_path
         hash_block = hasher.__call__
 
         class Watched:
-            learn = hasher.learn
+            learn, learnt = hasher.learn, hasher.learnt
 
             def __call__(self, texts, hash_block=hash_block, hasher=hasher, seen=seen):
                 seen.append(len(hasher.learned))
@@ -362,3 +365,23 @@ def test_folders_that_cannot_be_written_are_said(tmp_path):
         store.fingerprint_corpus(family("simhash"), TEXTS, tmp_path / "file" / "x", SIZE, PARAMS)
     with pytest.raises(BackendError, match="cannot be written"):
         store.save_ids(tmp_path / "file" / "ids.json", [])
+
+
+def test_what_idf_learnt_is_in_the_manifest(tmp_path):
+    simhash, params = family("simhash"), HashParams(bits=64, seed=5, weighting="idf")
+    size = TableSize(2, 8)
+    made_by = {}
+    for name, texts in (("few", TEXTS[:1]), ("all", TEXTS)):
+        hasher = simhash.hasher(size, params)
+        store.fingerprint_corpus(simhash, texts, tmp_path / name, size, params, hasher=hasher)
+        made_by[name] = store.hash_parameters(simhash, size, params, hasher)
+    assert made_by["few"]["learnt"] != made_by["all"]["learnt"]
+    store.load_fingerprints(tmp_path / "all", **made_by["all"])
+    with pytest.raises(BackendError, match="have learnt"):
+        store.load_fingerprints(tmp_path / "few", **made_by["all"])
+
+
+def test_tf_has_nothing_learnt_in_the_manifest():
+    params, size = HashParams(bits=64, seed=5), TableSize(2, 8)
+    hasher = family("simhash").hasher(size, params)
+    assert "learnt" not in store.hash_parameters(family("simhash"), size, params, hasher)

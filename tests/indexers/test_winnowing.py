@@ -133,7 +133,7 @@ def test_statuses():
     ]
     hasher = FAMILY.hasher(SIZE, HashParams(bits=0, seed=1, unit="word"))
     fp = hasher(["!!! ...", "a"])
-    assert fp.status.tolist() == [Status.EMPTY, Status.OK]
+    assert fp.status.tolist() == [Status.TOO_SHORT, Status.OK]
     assert fp.hashes.indptr.tolist() == [0, 0, 1]
 
 

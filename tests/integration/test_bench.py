@@ -168,6 +168,9 @@ def test_a_table_and_a_report(small, tmp_path):
         (("--family", "bge", "--vectors", "gone.npy"), "gone.npy"),
         (("--fields", "gone"), "no document has the field gone"),
         (("nothing",), "No such command"),
+        (("--family", "simhash", "pair", "a", "b"), "before pair would change nothing"),
+        (("--num-tables", "5"), "--num-tables is of the grid"),
+        (("--grid", "--num-tables", "foo=5"), "'foo' is not a family"),
     ],
 )
 def test_bad_input_is_one_line(small, arguments, line):

@@ -99,6 +99,7 @@ def test_a_study_over_vectors_resumes(study, data_dir):
         (lambda v: np.where(np.arange(len(v))[:, None] == 7, np.nan, v), "7"),
         (lambda v: v.reshape(-1), "shape"),
         (lambda v: v.astype(object), "object"),
+        (lambda v: 0 * v, "zero"),
         (lambda v: v[:, :96], "bits 128"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -180,3 +181,9 @@ def test_answers_under_load_are_those_of_the_index(runner, tmp_path) -> None:
     result = runner.run(target, SHORT)
     for query in range(25):
         assert result.answers[query].tolist() == wanted.search(query).ordinals.tolist()
+
+
+def test_queries_of_other_parameters_are_refused(runner, target) -> None:
+    other = replace(target(), made_by={"family": "simhash", "learnt": "00"})
+    with pytest.raises(BackendError, match="have family None, not 'simhash'"):
+        runner.run(other, SHORT)

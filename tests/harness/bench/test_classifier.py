@@ -81,3 +81,20 @@ def test_command_tells_the_same_twice():
     assert one["recall"] > 0.5
     text = CliRunner().invoke(command, flags[:-1], standalone_mode=False).stdout
     assert f"stated 1-(1-0.05)^{one['bands']}" in text
+
+
+@pytest.mark.parametrize(
+    ("flags", "line"),
+    [
+        (("--num-perm", "100"), "num_perm 100 is out of range: a multiple of 64"),
+        (("--fp", "1e-150"), "fp 1e-150 is out of range"),
+        (("--threshold", "0.999"), "fewer than two bands"),
+        (("--shingle-size", "99"), "shingle_size 99"),
+    ],
+)
+def test_settings_out_of_range_are_one_line(flags, line):
+    arguments = ["--corpus", "catalogue:100", *flags]
+    fault = CliRunner().invoke(command, arguments, standalone_mode=False).exception
+    assert isinstance(fault, SettingError)
+    (told,) = fault.problems
+    assert line in told

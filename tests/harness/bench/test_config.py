@@ -56,8 +56,13 @@ def test_a_similarity_of_some_families_leaves_the_others_out():
         ({"bits": "many"}, "--bits: expected a whole number"),
         ({"vectors": "a", "model": "b"}, "give one"),
         ({"query_vectors": "a"}, "needs --vectors"),
+        ({"family": "simhash", "vectors": "a"}, "--vectors: nothing here reads vectors"),
         ({"resamples": "-1"}, "--resamples: expected a number at least 0"),
         ({"relevant_from": "0"}, "--relevant-from: expected a number above 0"),
+        ({"num_tables": ("5",)}, "--num-tables is of the grid: add --grid"),
+        ({"hash_length": ("minhash=5",)}, "--hash-length is of the grid: add --grid"),
+        ({"grid": True, "num_tables": ("foo=5",)}, "--num-tables: 'foo' is not a family"),
+        ({"grid": True, "hash_length": ("0,8",)}, "numbers at least 1, not 0, 8"),
     ],
 )
 def test_what_cannot_be_is_one_line(flags, line):

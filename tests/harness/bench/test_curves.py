@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from harness.bench.command_curves import command
-from harness.bench.curves_arrays import read_codes
-from harness.bench.curves_relevance import (
+from harness.bench.curves.arrays import read_codes
+from harness.bench.curves.relevance import (
     by_ball,
     by_cosine,
     judged_pairs,
@@ -121,6 +121,14 @@ class TestCommand:
         assert len(rows) == 6
         assert rows[1].startswith(",0,1.0,0.25,0.125,0.5,0.25,0.125,0.5,1")
 
+    def test_a_folder_that_cannot_be_written_is_told_before_anything_is_read(self, tmp_path):
+        (tmp_path / "file").write_text("")
+        flags = ["--codes", "gone.npy", "--labels", "gone.npy", "--out", tmp_path / "file"]
+        fault = run(*flags).exception
+        assert isinstance(fault, SettingError)
+        assert "--out" in str(fault)
+        assert "cannot be written" in str(fault)
+
     def test_split_draws_the_same_queries_on_every_run(self, files):
         random = np.random.default_rng(3)
         codes = files("c.npy", random.integers(0, 2, (60, 16)))
@@ -163,8 +171,9 @@ class TestCommand:
         vectors -= vectors.mean(axis=0)
         np.save(tmp_path / "v.npy", vectors)
         flags = ["--corpus", tmp_path / "c.jsonl", "--vectors", tmp_path / "v.npy"]
-        flags += ["--family", "lsh", "--truth", "vectors", "--rule", rule, "--k", "2"]
-        found = ask(*flags, "--ball-rank", "6")["curves"]["lsh"]
+        flags += ["--family", "lsh", "--truth", "vectors", "--rule", rule]
+        flags += ["--ball-rank", "6"] if rule == "ball" else ["--k", "2"]
+        found = ask(*flags)["curves"]["lsh"]
         units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         distances = np.linalg.norm(units[:, None] - units[None], axis=2)
         near = distances < np.sort(distances, axis=1)[:, 5].mean()
@@ -192,6 +201,24 @@ class TestCommand:
             (["--codes", "{db}", "--labels", "{l}", "--model", "m"], "--model belongs"),
             (["--codes", "{db}", "--vectors", "{l}", "--family", "lsh"], "give one of them"),
             (["--codes", "{db}", "--vectors", "{flat}"], "holds no vectors"),
+            (["--corpus", "catalogue:100", "--packed"], "--packed belongs to --codes"),
+            (["--corpus", "catalogue:100", "--rule", "ball"], "--rule has no effect where judg"),
+            (["--corpus", "catalogue:100", "--k", "3"], "--k has no effect where judgments"),
+            (["--corpus", "catalogue:100", "--pooling", "mean"], "--pooling belongs to --model"),
+            (["--codes", "{db}", "--labels", "{l}", "--rule", "ball"], "--rule has no effect"),
+            (["--codes", "{db}", "--labels", "{l}", "--k", "5"], "--k has no effect where labels"),
+            (["--codes", "{db}", "--labels", "{l}", "--ball-rank", "5"], "--ball-rank has no eff"),
+            (["--codes", "{db}", "--labels", "{l}", "--relevant-from", "1"], "--relevant-from has"),
+            (["--codes", "{db}", "--labels", "{l}", "--ids", "{own}"], "belongs to --judgments"),
+            (["--codes", "{db}", "--vectors", "{l}", "--k", "5"], "--k has no effect by the rule"),
+            (["--vectors", "{l}", "--family", "lsh", "--packed"], "--packed belongs to --codes"),
+            (
+                [
+                    *("--codes", "{db}", "--query-codes", "{db}", "--seed", "1"),
+                    *("--labels", "{l}", "--query-labels", "{l}"),
+                ],
+                "--seed draws a split",
+            ),
             (["--codes", "{db}", "--labels", "{own}", "--split", "2"], "no query has a relevant"),
         ],
     )
@@ -280,6 +307,25 @@ class TestRelevance:
         wider = by_ball(points, queries, 3)
         assert wider.radius == pytest.approx(2 * math.sin(math.radians(40)), abs=1e-9)
         assert documents_of(wider.pairs) == [[0, 1], [4, 5], []]
+
+    @pytest.mark.parametrize("n", range(3, 13))
+    def test_equal_distances_are_not_closer(self, n):
+        """Corners of a simplex are as far from each other as Dball: each is near itself alone."""
+        found = by_ball(np.eye(n), np.eye(n), 2)
+        assert documents_of(found.pairs) == [[corner] for corner in range(n)]
+        # of unit vectors around the centre, cosine -1 / (n - 1)
+        assert found.radius == pytest.approx(math.sqrt(2 + 2 / (n - 1)))
+
+    def test_what_is_closer_by_little_is_near(self):
+        """Angles of 0, 1, 2 and 3 thousandths, and the same on the other side."""
+        angles = np.arange(4) * 1e-3
+        points = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        points = np.concatenate([points, -points])
+        found = by_ball(points, points, 2)
+        assert documents_of(found.pairs) == [[row] for row in range(8)]
+        # the third smallest is 1 step for inner points, 2 for outer ones, 1.5 on average
+        wider = by_ball(points, points, 3)
+        assert documents_of(wider.pairs)[:4] == [[0, 1], [0, 1, 2], [1, 2, 3], [2, 3]]
 
     def test_ball_rule_against_its_definition(self):
         random = np.random.default_rng(8)

@@ -24,7 +24,9 @@ def test_defaults_and_what_was_asked_for():
 
 
 def test_flyhash_has_a_seed_of_its_own():
-    assert hashing.DEFAULTS["flyhash"]["seed"] == 55
+    assert hashing.bench_params("flyhash").seed == 55
+    assert hashing.bench_params("flyhash", seed=7).seed == 7
+    assert {hashing.bench_params(name).seed for name in ("simhash", "minhash")} == {123}
 
 
 def test_widths_are_the_families_own():
@@ -90,10 +92,10 @@ def assert_same(a, b):
 
 
 def test_queries_are_hashed_as_documents_are():
-    printed = hashing.fingerprint(
+    hashed = hashing.fingerprint(
         "simhash", hashing.bench_params("simhash", unit="char", shingle_size=3), TEXTS, TEXTS[3:6]
     )
-    np.testing.assert_array_equal(printed.queries.codes, printed.documents.codes[3:6])
+    np.testing.assert_array_equal(hashed.queries.codes, hashed.documents.codes[3:6])
 
 
 def test_no_queries():

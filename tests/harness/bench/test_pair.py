@@ -4,7 +4,9 @@ import pytest
 from click.testing import CliRunner
 
 from harness.bench.command_pair import command
-from harness.bench.pair import compare, read_texts
+from harness.bench.pair import compare as comparing
+from harness.bench.pair.compare import compare, read_texts
+from harness.bench.pair.table import table
 from indexers import registry
 from indexers.errors import SettingError
 
@@ -85,6 +87,48 @@ def test_shingle_size_and_width_are_passed_on():
     assert len(row(found, "simhash")["fingerprint"]["A"]["code"]) == 16
 
 
+def test_only_the_pairs_asked_for_are_compared(monkeypatch):
+    shapes = []
+    similarity = type(registry.similarity("jaccard"))
+    matrix = similarity.matrix
+
+    def counted(self, queries, documents, form):
+        shapes.append((len(queries), len(documents)))
+        return matrix(self, queries, documents, form)
+
+    monkeypatch.setattr(similarity, "matrix", counted)
+    compare([A, B], families=["karp_rabin"])
+    assert shapes == [(1, 1)]
+    compare([A, B, A], families=["karp_rabin"])
+    assert shapes[1:] == [(1, 1)] * 3
+
+
+def test_long_sequences_are_not_compared_in_a_row(monkeypatch):
+    monkeypatch.setattr(comparing, "LONGEST_SEQUENCE", len(A) - 3)
+    found = compare([A, B, "short"], families=["karp_rabin"])
+    assert len(B) < len(A)
+    told = next(one for one in row(found, "karp_rabin")["similarities"] if one["reason"])
+    assert told["similarity"] == "levenshtein"
+    assert told["A-B"] is told["A-C"] is None
+    assert told["B-C"] > 0
+    assert f"{len(A) - 2} hashes in a row" in told["reason"]
+    assert told["reason"] in table(found)
+    others = [one for one in row(found, "karp_rabin")["similarities"] if one is not told]
+    assert all(one["A-B"] is not None for one in others)
+
+
+def test_help_tells_the_limit_of_levenshtein():
+    text = " ".join(CliRunner().invoke(command, ["--help"]).stdout.split())
+    assert f"{comparing.LONGEST_SEQUENCE:,} hashes" in text
+    assert "1/(1+distance)" in text
+
+
+def test_a_cut_signature_says_so():
+    one = row(compare([A, B], families=["minhash"]), "minhash")["fingerprint"]["A"]
+    assert "signature" not in one
+    assert len(one["signature_head"]) == comparing.SHOWN_VALUES
+
+
 def test_command_prints_what_json_says():
     found = json.loads(run(A, B, "--json").stdout)
     assert found == json.loads(json.dumps(compare([A, B])))
@@ -115,6 +159,11 @@ def test_files_and_standard_input(tmp_path):
         ([A, B, "--family", "lshbloom"], "membership"),
         ([A, B, "--family", "simhash", "--bits", "7"], "bits 7"),
         ([A, B, "--family", "simhash", "--unit", "line"], "line"),
+        ([A, B, "--unit", "foo"], "unit 'foo' is unknown: choose from char, word"),
+        ([A, B, "--seed", "-1"], "seed -1 is out of range"),
+        ([A, B, "--window", "0"], "window 0 is out of range"),
+        ([A, B, "--shingle-size", "9"], "shingle_size 9 is out of range"),
+        ([A, B, "--bits", "7"], "bits 7 is out of range"),
     ],
 )
 def test_bad_input_is_one_line(tmp_path, arguments, words):
@@ -131,6 +180,6 @@ def test_embedding_families_by_a_model(minilm):
 
     encoder = EncoderParams(str(minilm), "mean", device="cpu")
     found = compare([A, B, "stock prices fell"], families=["bge", "lsh"], encoder=encoder)
-    for pair in ("A-C", "B-C"):
-        assert value(found, "bge", "cosine") > value(found, "bge", "cosine", pair)
-        assert value(found, "lsh", "hamming") > value(found, "lsh", "hamming", pair)
+    for other in ("A-C", "B-C"):
+        assert value(found, "bge", "cosine") > value(found, "bge", "cosine", other)
+        assert value(found, "lsh", "hamming") > value(found, "lsh", "hamming", other)

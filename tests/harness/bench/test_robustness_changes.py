@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
-from harness.bench import perturbations as changes
-from harness.bench.perturbations import PERTURBATIONS, Draws
-from harness.bench.summarise import by_centrality, centrality, sentences
+from harness.bench.robustness import perturbations as changes
+from harness.bench.robustness.perturbations import PERTURBATIONS, Draws
+from harness.bench.robustness.summarise import by_centrality, centrality, sentences
 
 SEED = Draws(123, "test", "d1")
 SHARES = st.sampled_from([0.2, 0.4, 0.6, 0.8, 1.0])
@@ -58,10 +58,27 @@ def test_draws_are_splitmix64_of_seed_and_names():
         ("一句。二句！三", ["一句。", "二句！", "三"]),
         ("title\n\n body 2.5 cm \n", ["title", "body 2.5 cm"]),
         (" \n ", []),
+        ("See e.g.   here. \t Then", ["See e.g.   here.", "Then"]),
+        ("a. \r\n\r\n b", ["a.", "b"]),
     ],
 )
 def test_sentences(text, parts):
     assert sentences(text) == parts
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        (" " * 1_000_000, 0),
+        ("a." + " " * 1_000_000 + "b", 1),
+        ("\n" * 1_000_000, 0),
+        (" . \t" * 250_000, 250_000),
+        ("The cat sat on the mat. " * 40_000, 40_000),
+    ],
+)
+def test_a_megabyte_ends(text, count):
+    """Looking at each space once: a second look at each from each would take hours."""
+    assert len(sentences(text)) == count
 
 
 def dense_centrality(parts):

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -60,3 +61,10 @@ def test_queries_without_known_words_find_nothing():
 
 def test_words_are_lower_cased_runs():
     assert words("Red-shoe, Größe 42!") == ["red", "shoe", "größe", "42"]
+
+
+def test_documents_without_a_word():
+    blank = replace(corpus(["red", "!"]), texts=["", " ", "!", "?", "…", "-"])
+    found = nearest(blank, k=2)
+    assert len(found.documents) == 0
+    assert found.valid.tolist() == [True, False]

@@ -69,13 +69,30 @@ def test_pools_keep_their_stored_order(release):
     assert corpus.skipped == {"judgment of the query itself": 1, "unmatched judgment": 1}
     assert corpus.query_self.tolist() == [1, 2, 1]
     assert corpus.file_rows.tolist() == [2, 0, 1, 3]
-    assert pools.benchmark == "csfcube"
+    # the layout alone makes no benchmark
+    assert pools.benchmark is None
 
 
 def test_folds_are_the_releases(release):
     first, second = open_pools(str(release())).folds
     assert (first.dev.tolist(), first.test.tolist()) == ([0], [1, 2])
     assert (second.dev.tolist(), second.test.tolist()) == ([1, 2], [0])
+
+
+def test_lists_below_a_facet_are_of_that_facet(release):
+    """Ids need not name the facet again."""
+    splits = {
+        facet: {half: [name.split("_")[0] for name in names] for half, names in halves.items()}
+        for facet, halves in SPLITS.items()
+    }
+    first, second = open_pools(str(release(splits=splits))).folds
+    assert (first.dev.tolist(), first.test.tolist()) == ([0], [1, 2])
+    assert (second.dev.tolist(), second.test.tolist()) == ([1, 2], [0])
+
+
+def test_an_id_without_a_facet_is_all_its_facets(release):
+    (fold,) = open_pools(str(release(splits={"dev": ["20"], "test": ["3"]}))).folds
+    assert (fold.dev.tolist(), fold.test.tolist()) == ([0, 2], [1])
 
 
 def test_fields(release):
@@ -122,6 +139,14 @@ def test_unusable_annotations_are_one_line(release, entry, message):
         ([], "is no splits file"),
         ({"fold1": ["20_method"]}, "is no splits file"),
         ({"fold1_dev": ["20_method"]}, "fold1_test names no query"),
+        (
+            {"fold1_dev": ["20_method", "3_method"], "fold1_test": ["20_result", "3_method"]},
+            r"query '3_method' \(facet 'method'\) is in fold1_dev and in fold1_test",
+        ),
+        (
+            {"a": {"dev": ["20"], "test": ["3"]}, "b": {"dev": ["3"], "test": ["20"]}},
+            "in dev and in",
+        ),
     ],
 )
 def test_unusable_splits_are_one_line(release, splits, message):
@@ -154,6 +179,7 @@ def test_the_release_and_the_beir_form_are_the_same_pools(data_dir, tmp_path):
     assert len(official) == len(beir) == 50
     assert len(official.candidates) == len(beir.candidates) == 6242
     assert official.corpus.ids == beir.corpus.ids
+    assert official.benchmark == beir.benchmark == "csfcube"
 
     def by_id(pools):
         return {
@@ -190,6 +216,17 @@ def test_beir_facet_files(write_beir):
     assert pools.candidates.tolist() == [2, 1, 0, 0]
     assert [(fold.dev.tolist(), fold.test.tolist()) for fold in pools.folds] == [([0, 1], [2])]
     assert pools.benchmark is None
+
+
+def test_any_other_corpus_of_50_rows_and_those_facets_is_no_benchmark(write_beir):
+    facets = ("background", "method", "result")
+    queries = [
+        {"_id": f"q{n}_{facets[n % 3]}", "text": "word", "metadata": {"facet": facets[n % 3]}}
+        for n in range(50)
+    ]
+    judged = "".join(f"{query['_id']}\td0\t1\n" for query in queries)
+    pools = open_pools(str(write_beir([{"_id": "d0", "text": "word"}], queries, judged)))
+    assert (len(pools), pools.facet_names, pools.benchmark) == (50, facets, None)
 
 
 def test_a_corpus_without_judgments(write_beir):

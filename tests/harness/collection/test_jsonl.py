@@ -249,7 +249,9 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 names = texts.filter(str.strip)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     records=st.dictionaries(names, st.tuples(texts, texts), min_size=1, max_size=10),
     packed=st.booleans(),

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from harness.collection import source, truth
 from harness.collection.types import Corpus, Neighbours
+from indexers.errors import SettingError
 from indexers.similarity import jaccard
 
 # shingles of 3 characters: abcd {abc bcd}, abcde {abc bcd cde}, bcde {bcd cde}, wxyz {wxy xyz}
@@ -101,3 +103,17 @@ def test_damaged_neighbours_are_computed_anew(
 def test_a_cache_that_cannot_be_written_is_no_error(corpus: Corpus, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("in the way")
     assert lists(truth.neighbours(corpus, k=1)) == [{0: 1.0}, {0: 2 / 3, 3: 2 / 3}]
+
+
+def test_neighbours_of_vectors_tell_of_documents_done(corpus: Corpus) -> None:
+    told: list[int] = []
+    vectors = np.array([[1, 0], [3, 4], [0, 2], [0, 0], [1, 1]], np.float32)
+    asked = np.array([[2, 0], [3, 4]], np.float32)
+    found = truth.vector_neighbours(corpus, vectors, asked, k=2, progress=told.append)
+    assert sum(told) == len(corpus.ids) != len(corpus.query_ids)
+    # by hand: cosines of (1, 0) are 1, 3/5, 0, none, 1/sqrt 2; the second query is d2 itself
+    assert [list(one) for one in lists(found)] == [[0, 4], [4, 2]]
+    assert found.usable == 4
+    bad = np.where(np.arange(5)[:, None] == 3, np.nan, vectors).astype(np.float32)
+    with pytest.raises(SettingError, match="row 3"):
+        truth.vector_neighbours(corpus, bad, asked, k=2)

@@ -5,8 +5,8 @@ import pytest
 
 from harness.load.figures import Figures, document, meets, row_of, shown_flags, verdict
 from harness.load.show import show
+from harness.settings import Setting
 from harness.tuning.sla import Sla
-from harness.tuning.trial import Setting
 from loadtest.messages import Tick
 from loadtest.profile import LoadProfile, LoadResult
 from loadtest.recording import Recording

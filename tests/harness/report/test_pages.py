@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from harness.report import html, markdown, model, words
+from harness.settings import Setting
 from harness.tuning import outcome, sla
-from harness.tuning.trial import Setting, Trial
+from harness.tuning.trial import Trial
 from loadtest.profile import UNANSWERED, WITHOUT_LOAD, LoadProfile, LoadResult
 
 EVIL = "<script>alert(1)</script>"

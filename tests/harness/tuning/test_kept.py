@@ -44,7 +44,8 @@ def test_relative_paths_belong_to_where_tune_was_called(store, tmp_path, monkeyp
     (tmp_path / "docs.jsonl").write_text("{}")
     (tmp_path / "v.parquet").write_text("")
     monkeypatch.chdir(tmp_path)
-    config = study_config({"sla_ms": 50, "corpus": "docs.jsonl", "vectors": "v.parquet:e"})
+    flags = {"corpus": "docs.jsonl", "vectors": "v.parquet:e", "family": "bihash"}
+    config = study_config({"sla_ms": 50, **flags})
     keep_config(store, config)
     (tmp_path / "else").mkdir()
     monkeypatch.chdir(tmp_path / "else")

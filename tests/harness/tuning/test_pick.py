@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.settings import Setting
 from harness.tuning.front import pareto
 from harness.tuning.pick import choose
 from harness.tuning.sla import Sla, feasible, flags
-from harness.tuning.trial import Setting, Trial
+from harness.tuning.trial import Trial
 
 SLA = Sla(100.0, "p99")
 OBJECTIVE = "nDCG@10"

@@ -3,9 +3,10 @@
 import pytest
 
 from harness.config import study_config
+from harness.settings import Setting
 from harness.tuning.builds import builds
 from harness.tuning.plan import make_plan
-from harness.tuning.trial import Setting, Trial
+from harness.tuning.trial import Trial
 
 
 def plan(content="c" * 32, **flags):

@@ -3,9 +3,10 @@
 import pytest
 
 from harness.config import study_config
-from harness.tuning.hashing import family_name, hashing_of
+from harness.settings import family_name
+from harness.tuning.hashing import hashing_of
 from harness.tuning.names import label, name_of
-from harness.tuning.space import params_of, space, spec_of
+from harness.tuning.space import params_of, space, spec_of, without_effect
 from indexers.errors import SettingError
 
 
@@ -172,3 +173,16 @@ def test_a_setting_of_a_graph_is_told_with_its_sizes():
     told = "m 16, ef_construction 200, ef_search 64"
     assert name_of(found) == f"simhash on faiss (hnsw, {told})"
     assert label(found) == "simhash faiss hnsw m 16 ef_construction 200 ef_search 64"
+
+
+@pytest.mark.parametrize("name", ["shingle_size", "window", "bits"])
+def test_sizes_start_at_one(name):
+    with pytest.raises(SettingError, match=f"{name}: sizes start at 1, not 0"):
+        study_config({"sla_ms": 100, "family": "winnowing", name: "0"})
+
+
+def test_flags_that_nothing_reads_are_told():
+    flags = {"window": "7", "unit": "word", "bits": "256", "shingle_size": "2"}
+    config = study_config({"sla_ms": 100, "family": "fuzzyhash", **flags})
+    assert [line.split()[0] for line in without_effect(config)] == ["--bits", "--window", "--unit"]
+    assert not list(without_effect(study_config({"sla_ms": 100})))

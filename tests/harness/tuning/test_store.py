@@ -6,8 +6,9 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
+from harness.settings import Setting
 from harness.tuning.store import open_study
-from harness.tuning.trial import Setting, Trial
+from harness.tuning.trial import Trial
 from indexers.errors import HarnessError, SettingError, StudyError
 
 ROW = Trial(

@@ -8,11 +8,12 @@ import pytest
 from harness.collection.types import Judgments
 from harness.measures.names import MEASURES
 from harness.measures.relevance import carried_measures
+from harness.settings import Setting
 from harness.tuning.conclude import BROKEN, INFEASIBLE, OK, exit_code
 from harness.tuning.pick import choose
 from harness.tuning.sla import Sla
 from harness.tuning.summary import Facts, Goal, best_reference, objective_of, summarise
-from harness.tuning.trial import Setting, Trial
+from harness.tuning.trial import Trial
 from indexers.errors import SettingError
 
 SLA = Sla(10.0, "p99")

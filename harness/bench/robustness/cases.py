@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.bench.perturbations import PERTURBATIONS, Draws, Perturbation
+from harness.bench.robustness.perturbations import PERTURBATIONS, Draws, Perturbation
 from harness.collection.types import Corpus
 from harness.config_problems import ALL
 from indexers.errors import CorpusError, SettingError

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from indexers.kernels import threads
+from indexers.listing import Found, joined, listed
 from indexers.protocols import Similarity
-from indexers.similarity import _parallel
-from indexers.similarity._listing import Found, joined, listed
-from indexers.similarity._sets import part
 from indexers.types import (
     F64,
     I32,
@@ -16,7 +15,6 @@ from indexers.types import (
     Form,
     Nearest,
     Progress,
-    Ragged,
     Status,
     no_progress,
 )
@@ -32,7 +30,7 @@ def least(similarity: Similarity, form: Form) -> float:
 
     Documents at it are counted, but never listed, as `Nearest` tells.
     """
-    return float(getattr(similarity, "least", {}).get(form, -np.inf))
+    return similarity.least.get(form, -np.inf)
 
 
 def nearest_by_matrix(
@@ -94,7 +92,7 @@ def _greatest(
         queries = np.repeat(np.arange(lo, hi, dtype=np.int32), found)
         parts[lo] = Found(queries, ordinals, similarities)
 
-    _parallel.over(len(matrix), matrix.shape[1], work)
+    threads.over_pairs(len(matrix), matrix.shape[1], work)
     return [parts[lo] for lo in sorted(parts)]
 
 
@@ -137,17 +135,14 @@ def only(
     rows = slice(lo, hi)
     codes = fingerprints.codes[rows]
     signatures, vectors = fingerprints.signatures, fingerprints.vectors
+    hashes, strings = fingerprints.hashes, fingerprints.strings
     return Fingerprints(
         fingerprints.status[rows],
         codes if form == "bits" else codes[:, :0],
         np.zeros((0, 0, hi - lo), np.uint32),
         fingerprints.atom,
         signatures[rows] if form == "signature" and signatures is not None else None,
-        _part(fingerprints.hashes, lo, hi) if form == "sequence" else None,
-        _part(fingerprints.strings, lo, hi) if form == "string" else None,
+        hashes.part(lo, hi) if form == "sequence" and hashes is not None else None,
+        strings.part(lo, hi) if form == "string" and strings is not None else None,
         vectors[rows] if form == "vector" and vectors is not None else None,
     )
-
-
-def _part(lists: Ragged | None, lo: int, hi: int) -> Ragged | None:
-    return None if lists is None else part(lists, lo, hi)

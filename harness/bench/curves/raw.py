@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.bench import curves_arrays as arrays
-from harness.bench import curves_relevance as known
-from harness.bench.curves_input import RawInput, check
-from harness.bench.hashing import Printed, bench_params, fingerprint
+from harness.bench.curves import arrays as arrays
+from harness.bench.curves import relevance as known
+from harness.bench.curves.input import RawInput, check
+from harness.bench.hashing import Hashed, bench_params, fingerprint
 from harness.collection.lines import shown
 from harness.measures.curves_counting import Coded, LabelRelevance, PairRelevance, Relevance
 from indexers import registry
@@ -22,7 +22,7 @@ DEFAULT_SPLIT = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What `curves_document.document` takes.
+    """What `document.document` takes.
 
     Attributes:
         coded: codes of documents and queries.
@@ -122,19 +122,19 @@ def _hashed_points(given: RawInput, name: str) -> _Points:
         sides = vectors, arrays.read_vectors(given.query_vectors)
     params = bench_params(name, bits=given.bits, seed=given.seed, dimension=vectors.shape[1])
     documents, queries = (side.astype(np.float32) for side in sides)
-    printed = fingerprint(name, params, documents, queries)
-    return _Points(coded_of(printed), split, given.vectors)
+    hashed = fingerprint(name, params, documents, queries)
+    return _Points(coded_of(hashed), split, given.vectors)
 
 
-def coded_of(printed: Printed, query_self: I32 | None = None) -> Coded:
+def coded_of(hashed: Hashed, query_self: I32 | None = None) -> Coded:
     """Codes of fingerprints.
 
     Args:
-        printed: both sides, by a family with codes.
+        hashed: both sides, by a family with codes.
         query_self: int32 (queries,), the document that is the query itself, or -1; None for no
             such query.
     """
-    documents, queries = printed.documents, printed.queries
+    documents, queries = hashed.documents, hashed.queries
     own = np.full(len(queries), -1, np.int32) if query_self is None else query_self
     return Coded(
         documents.bits, documents.codes, queries.codes, documents.status, queries.status, own

@@ -9,9 +9,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from harness.bench.compare import Sides
-from harness.bench.curves import Measured, coded_of
-from harness.bench.curves_input import Rule
-from harness.bench.curves_relevance import BALL_RANK, by_ball, judged_pairs, nearest_pairs
+from harness.bench.curves.input import Rule
+from harness.bench.curves.raw import Measured, coded_of
+from harness.bench.curves.relevance import BALL_RANK, by_ball, judged_pairs, nearest_pairs
 from harness.bench.hashing import bench_params, fingerprint
 from harness.collection.types import Corpus
 from harness.measures.curves_counting import PairRelevance
@@ -27,15 +27,14 @@ class CorpusTruth:
     """What is relevant in a corpus.
 
     Attributes:
-        kind: `judgments`, `neighbours` by Jaccard of character shingles, or `vectors`; None for
-            judgments where the corpus has them, else neighbours.
+        kind: `judgments`, `neighbours` by Jaccard of character shingles, or `vectors`.
         relevant_from: least gain that is relevant; None for 2 where any gain is, else 1.
         k: neighbours a query, ties kept.
         rule: how vectors tell who is near.
         ball_rank: of the ball rule.
     """
 
-    kind: Truth | None = None
+    kind: Truth
     relevant_from: float | None = None
     k: int = 50
     rule: Rule = "ball"
@@ -76,10 +75,9 @@ def relevance_of(
     Raises:
         SettingError: the corpus has no judgments, none that is relevant, or no vectors.
     """
-    kind = truth.kind or ("neighbours" if corpus.judgments is None else "judgments")
-    if kind == "vectors":
+    if truth.kind == "vectors":
         return _by_vectors(corpus, sides, truth, progress)
-    if kind == "neighbours":
+    if truth.kind == "neighbours":
         from harness.collection.truth import neighbours
 
         with progress.stage("exact neighbours", len(corpus.texts)) as advance:
@@ -99,7 +97,7 @@ def _by_vectors(
     if truth.rule == "neighbours":
         from harness.collection.truth import vector_neighbours
 
-        with progress.stage("exact neighbours", len(queries)) as advance:
+        with progress.stage("exact neighbours", len(documents)) as advance:
             found = vector_neighbours(corpus, documents, queries, k=truth.k, progress=advance)
         return nearest_pairs(found.nearest), f"{truth.k} nearest by cosine, ties kept"
     with progress.stage("ball rule", len(documents) + len(queries)) as advance:
@@ -135,5 +133,5 @@ def from_corpus(
     for name in families:
         params = bench_params(name, dimension=sides.dimension(name), **hashing)
         with progress.stage(name, len(corpus.texts) + len(corpus.query_texts)) as advance:
-            printed = fingerprint(name, params, *sides.of(name), progress=advance)
-        yield name, Measured(coded_of(printed, corpus.query_self), pairs, note)
+            hashed = fingerprint(name, params, *sides.of(name), progress=advance)
+        yield name, Measured(coded_of(hashed, corpus.query_self), pairs, note)

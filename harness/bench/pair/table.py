@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
+from harness.bench.scales import SCALES
+
 SHOWN_CHARACTERS = 64
 
 
@@ -27,6 +29,8 @@ def table(found: Mapping[str, Any]) -> str:
             + "".join(f"{_cell(row['status'], pair, one[pair]):>11}" for pair in pairs)
             for one in row["similarities"]
         ]
+        lines += [f"  {one['reason']}" for one in row["similarities"] if one["reason"]]
+    lines += ["", SCALES]
     if found["left_out"]:
         lines += ["", *(f"left out: {line}" for line in found["left_out"])]
     return "\n".join(lines)
@@ -50,8 +54,8 @@ def _fingerprint_line(status: str, shown: Mapping[str, Any]) -> str:
         parts.append(f"{hashes['count']} hashes, {hashes['distinct']} distinct: {first} …")
     if "string" in shown:
         parts.append(_cut(shown["string"]))
-    if "vector" in shown:
-        parts.append(" ".join(f"{x:.3f}" for x in shown["vector"][:4]) + " …")
+    if "vector_head" in shown:
+        parts.append(" ".join(f"{x:.3f}" for x in shown["vector_head"][:4]) + " …")
     return "; ".join(parts)
 
 

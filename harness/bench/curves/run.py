@@ -10,30 +10,24 @@ import click
 import orjson
 
 from harness.bench.compare import Sides
-from harness.bench.curves import Measured, from_arrays
-from harness.bench.curves_corpus import CorpusTruth, chosen_families, from_corpus, relevance_of
-from harness.bench.curves_document import Document, document, radius_csv, rank_csv, table
-from harness.bench.curves_input import RawInput
+from harness.bench.curves.corpus import (
+    CorpusTruth,
+    Truth,
+    chosen_families,
+    from_corpus,
+    relevance_of,
+)
+from harness.bench.curves.document import Document, document, radius_csv, rank_csv, table
+from harness.bench.curves.flags import check_corpus, check_raw, check_truth
+from harness.bench.curves.input import RawInput
+from harness.bench.curves.raw import Measured, from_arrays
+from harness.bench.output import make_folder, write_files
 from harness.collection import source
 from harness.collection.types import Corpus
 from harness.measures.curves import Empty
 from harness.progress import Progress
-from harness.report.files import write_bytes
+from harness.vector_flags import vector_source
 from indexers.errors import SettingError
-
-_RAW_ONLY = (
-    "codes",
-    "query_codes",
-    "labels",
-    "query_labels",
-    "judgments",
-    "ids",
-    "query_ids",
-    "neighbours",
-    "split",
-)
-_ENCODING = ("model", "pooling", "query_instruction", "device")
-_CORPUS_ONLY = ("fields", "truth", *_ENCODING)
 
 
 def run(
@@ -60,6 +54,8 @@ def run(
         CorpusError, JudgmentsError: a corpus or judgments cannot be used.
     """
     progress = Progress()
+    if out is not None:
+        make_folder(out)
     title, inputs = _raw(flags) if corpus is None else _corpus(corpus, flags, progress)
     curves: dict[str, Document] = {}
     for name, found in inputs:
@@ -84,15 +80,14 @@ def run(
 
 
 def _raw(flags: Mapping[str, Any]) -> tuple[str, Iterator[tuple[str, Measured]]]:
-    _refuse(flags, _CORPUS_ONLY, "belongs to --corpus")
     given = {name: value for name, value in flags.items() if value is not None}
-    given = {name: value for name, value in given.items() if name not in _CORPUS_ONLY}
     if "codes" not in given and "family" not in given:
         raise SettingError(
             "nothing to measure: give --codes FILE, --vectors FILE with --family, or --corpus NAME"
         )
     if "codes" in given and "family" in given:
         raise SettingError("--family makes codes and --codes brings them; give one of them")
+    check_raw(flags)
     for name in ("vectors", "query_vectors"):
         if name in given:
             given[name] = Path(given[name])
@@ -104,21 +99,16 @@ def _raw(flags: Mapping[str, Any]) -> tuple[str, Iterator[tuple[str, Measured]]]
 def _corpus(
     spec: str, flags: Mapping[str, Any], progress: Progress
 ) -> tuple[str, Iterator[tuple[str, Measured]]]:
-    _refuse(flags, _RAW_ONLY, "belongs to --codes, not to --corpus")
-    vectors, model = flags["vectors"], flags["model"]
-    if vectors and model:
-        raise SettingError("--vectors and --model: give one, the vectors or what makes them")
-    families = chosen_families(_names(flags["family"]), bool(vectors or model))
+    check_corpus(flags)
+    families = chosen_families(_names(flags["family"]), bool(flags["vectors"] or flags["model"]))
     seed = source.DEFAULT_SEED if flags["seed"] is None else flags["seed"]
     found = source.open_corpus(spec, _names(flags["fields"]), seed=seed)
+    kind: Truth = flags["truth"] or ("neighbours" if found.judgments is None else "judgments")
+    check_truth(kind, flags)
     sides = _sides(found, flags, progress)
-    truth = CorpusTruth(
-        flags["truth"],
-        flags["relevant_from"],
-        flags["k"],
-        flags["rule"],
-        flags["ball_rank"],
-    )
+    names = ("relevant_from", "k", "rule", "ball_rank")
+    given = {name: flags[name] for name in names if flags[name] is not None}
+    truth = CorpusTruth(kind, **given)
     relevance = relevance_of(found, sides, truth, progress)
     hashing = {"bits": flags["bits"], "seed": flags["seed"]}
     return found.name, from_corpus(found, sides, families, relevance, hashing, progress)
@@ -128,23 +118,11 @@ def _sides(corpus: Corpus, flags: Mapping[str, Any], progress: Progress) -> Side
     """Texts, and vectors where they are given or a model makes them."""
     if not (flags["vectors"] or flags["query_vectors"] or flags["model"]):
         return Sides(corpus.texts, corpus.query_texts)
-    from harness.collection.vectors import VectorSource, vectors_of
+    from harness.collection.vectors import vectors_of
 
-    names = ("vectors", "query_vectors", *_ENCODING)
-    given = VectorSource(**{name: flags[name] for name in names if flags[name] is not None})
     with progress.stage("vectors", len(corpus.texts) + len(corpus.query_texts)) as advance:
-        documents, queries = vectors_of(corpus, given, advance)
+        documents, queries = vectors_of(corpus, vector_source(flags), advance)
     return Sides(corpus.texts, corpus.query_texts, documents, queries)
-
-
-def _refuse(flags: Mapping[str, Any], names: tuple[str, ...], why: str) -> None:
-    problems = [
-        f"--{name.replace('_', '-')} {why}; leave it out"
-        for name in names
-        if flags.get(name) is not None
-    ]
-    if problems:
-        raise SettingError(*problems)
 
 
 def _names(text: str | None) -> tuple[str, ...]:
@@ -152,7 +130,7 @@ def _names(text: str | None) -> tuple[str, ...]:
 
 
 def _write(out: Path, title: str, printed: Document, curves: Mapping[str, Document]) -> None:
-    from harness.bench.curves_plots import draw
+    from harness.bench.curves.plots import draw
 
     files = {
         "curves.json": orjson.dumps(printed) + b"\n",
@@ -160,10 +138,4 @@ def _write(out: Path, title: str, printed: Document, curves: Mapping[str, Docume
         "rank.csv": rank_csv(curves).encode(),
         **draw(title, curves),
     }
-    try:
-        for name, content in files.items():
-            write_bytes(out / name, content)
-    except OSError as fault:
-        raise SettingError(
-            f"{out}: cannot be written ({fault.strerror}); give another --out"
-        ) from fault
+    write_files(out, files)

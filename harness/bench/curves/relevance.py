@@ -15,7 +15,8 @@ from indexers.types import F64, I32, I64, Bool, Nearest, Progress, no_progress
 
 BALL_RANK = 50
 TIE = 1e-12
-"""Cosines this close are equal: the sums behind them may be taken in another order."""
+"""Cosines this close are equal: the sums behind them may be taken in another order. Of points at
+a distance d that are told apart they are 1e-12 / d nearer or farther."""
 _HELD = 8_000_000
 """Distances held at a time."""
 
@@ -128,7 +129,8 @@ def by_ball(
     All points are centred by their common mean and normalised to unit length. Dball is the mean
     over the training points of the `rank`-th smallest entry of their row of Euclidean distances
     to the training points, the point itself (distance 0) included. Near is strictly closer than
-    Dball. A point that is the mean itself has no direction: it is left out.
+    Dball, by more than rounding: the cosine of a point at distance d is 1 - d² / 2, and has to be
+    greater by more than `TIE`. A point that is the mean itself has no direction: it is left out.
 
     Args:
         training: float64 (n, D).
@@ -155,9 +157,10 @@ def by_ball(
         total += float(np.partition(distances, rank - 1, axis=1)[:, rank - 1].sum())
         progress(len(distances))
     radius = total / len(units)
+    beyond = 1 - radius * radius / 2 + TIE
     parts = []
     for block in _blocks(len(asked), len(units)):
-        near = (_distances(asked[block], units) < radius) & asking[block, None]
+        near = (asked[block] @ units.T > beyond) & asking[block, None]
         parts.append(_listed(near, ordinals))
         progress(len(near))
     return Ball(radius, _of_mask_rows(parts))

@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from harness.bench.summarise import by_centrality, sentences
+from harness.bench.robustness.summarise import by_centrality, sentences
 from indexers.atoms import mixed
 from indexers.types import U64
 

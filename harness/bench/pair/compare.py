@@ -12,10 +12,10 @@ import numpy as np
 
 from harness.bench.hashing import bench_params, fingerprint
 from harness.collection.lines import shown
-from indexers import registry
+from indexers import limits, registry
 from indexers.encoder import EncoderParams
 from indexers.errors import InputError, MissingPackage, SettingError
-from indexers.types import F32, Fingerprints, Items, Ragged, Status
+from indexers.types import F32, Fingerprints, Form, Items, Status, TableSize
 
 NAMES = ("A", "B", "C")
 DEFAULTS: Mapping[str, Any] = {
@@ -26,6 +26,10 @@ DEFAULTS: Mapping[str, Any] = {
 }
 """As `tune` hashes: two texts tell no document frequencies."""
 SHOWN_VALUES = 8
+_OF_TEXTS = "karp_rabin"
+"""A family that takes every text, and no width."""
+LONGEST_SEQUENCE = 20_000
+"""Hashes of a text that Levenshtein compares in a row: its time grows with the product of two."""
 
 
 def read_texts(given: Sequence[str], *, files: bool, stdin: bytes | None = None) -> list[str]:
@@ -82,30 +86,32 @@ def compare(
 
     Returns:
         `{"texts": [{"name": "A", "characters"}], "families": [{"family", "status": {"A": "ok",
-        …}, "fingerprint": {"A": {"code": hex, "signature": [first rows], "hashes": {"count",
-        "distinct", "first": [hex]}, "string", "vector": [first coordinates]}, …},
-        "similarities": [{"similarity", "form", "A-B": float | null, …}]}], "left_out": [line]}`;
-        a similarity is null where a text has no fingerprint, as where it is empty.
+        …}, "fingerprint": {"A": {"code": hex, "signature_head": [first rows], "hashes": {"count",
+        "distinct", "first": [hex]}, "string", "vector_head": [first coordinates]}, …},
+        "similarities": [{"similarity", "form", "A-B": float | null, …, "reason": line | null}]}],
+        "left_out": [line]}`; a similarity is null where a text has no fingerprint, as where it is
+        empty, or for the reason: Levenshtein of more than `LONGEST_SEQUENCE` hashes.
 
     Raises:
-        SettingError: a family is unknown, or one asked for by name cannot hash so.
+        SettingError: a value is out of range or fits no family, a family is unknown, or one
+            asked for by name cannot hash so.
         InputError, BackendError: the encoder cannot be loaded or failed.
     """
     names = NAMES[: len(texts)]
-    vectors = None if encoder is None else _encoded(texts, encoder)
-    rows, left_out = [], []
     asked, line = (families, None) if families else _all_families(encoder is not None)
-    if line is not None:
-        left_out.append(line)
+    given = {key: value for key, value in hashing.items() if value is not None}
+    _check_given(asked, given)
+    vectors = None if encoder is None else _encoded(texts, encoder)
+    rows, left_out = [], [] if line is None else [line]
     for family in asked:
         try:
-            printed = _fingerprints(family, texts, vectors, hashing)
+            fingerprints = _fingerprints(family, texts, vectors, given)
         except (InputError, MissingPackage) as fault:
             if families:
                 raise
             left_out.append(str(fault))
             continue
-        rows.append(_row(family, printed, names))
+        rows.append(_row(family, fingerprints, names))
     return {
         "texts": [
             {"name": name, "characters": len(text)} for name, text in zip(names, texts, strict=True)
@@ -113,6 +119,32 @@ def compare(
         "families": rows,
         "left_out": left_out,
     }
+
+
+def _check_given(families: Sequence[str], given: Mapping[str, Any]) -> None:
+    """Refuse values out of every range, and a width that no family takes."""
+    text = {key: value for key, value in given.items() if key != "bits"}
+    of_texts = (name for name in families if registry.family(name).source == "text")
+    checked = next(of_texts, _OF_TEXTS)
+    params = bench_params(checked, **{**DEFAULTS, **text})
+    limits.check(registry.family(checked), TableSize(1, 1), params)
+    if "bits" not in given:
+        return
+    problems: list[str] = []
+    for name in families:
+        family = registry.family(name)
+        if not {"bits", "signature"} & set(family.forms):
+            continue
+        dimension = given["bits"] if family.source == "vector" else None
+        try:
+            params = bench_params(name, dimension=dimension, bits=given["bits"])
+            family.check(TableSize(1, 1), params)
+        except SettingError as error:
+            problems += error.problems
+        else:
+            return
+    if problems:
+        raise SettingError(*problems[:1])
 
 
 def _all_families(encoded: bool) -> tuple[list[str], str | None]:
@@ -143,63 +175,73 @@ def _fingerprints(
             raise SettingError(f"{name}: hashes vectors; give --model NAME to make them")
         items = vectors
     dimension = None if vectors is None or family.source == "text" else vectors.shape[1]
-    given = {key: value for key, value in hashing.items() if value is not None}
-    params = bench_params(name, dimension=dimension, **{**DEFAULTS, **given})
+    params = bench_params(name, dimension=dimension, **{**DEFAULTS, **hashing})
     return fingerprint(name, params, items).documents
 
 
-def _row(family: str, printed: Fingerprints, names: Sequence[str]) -> dict[str, Any]:
+def _row(family: str, fingerprints: Fingerprints, names: Sequence[str]) -> dict[str, Any]:
     return {
         "family": family,
         "status": {
             name: Status(status).name.lower()
-            for name, status in zip(names, printed.status, strict=True)
+            for name, status in zip(names, fingerprints.status, strict=True)
         },
-        "fingerprint": {name: _shown(printed, row) for row, name in enumerate(names)},
-        "similarities": list(_similarities(family, printed, names)),
+        "fingerprint": {name: _shown(fingerprints, row) for row, name in enumerate(names)},
+        "similarities": list(_similarities(family, fingerprints, names)),
     }
 
 
-def _shown(printed: Fingerprints, row: int) -> dict[str, Any]:
+def _shown(fingerprints: Fingerprints, row: int) -> dict[str, Any]:
     """What a person can look at; nothing where the status is not OK."""
-    if printed.status[row] != Status.OK:
+    if fingerprints.status[row] != Status.OK:
         return {}
     shown: dict[str, Any] = {}
-    if printed.codes.shape[1]:
-        shown["code"] = printed.codes[row].tobytes().hex()
-    if printed.signatures is not None:
-        shown["signature"] = printed.signatures[row, :SHOWN_VALUES].tolist()
-    if printed.hashes is not None:
-        hashes = _list(printed.hashes, row)
+    if fingerprints.codes.shape[1]:
+        shown["code"] = fingerprints.codes[row].tobytes().hex()
+    if fingerprints.signatures is not None:
+        shown["signature_head"] = fingerprints.signatures[row, :SHOWN_VALUES].tolist()
+    if fingerprints.hashes is not None:
+        hashes = fingerprints.hashes.row(row)
         shown["hashes"] = {
             "count": len(hashes),
             "distinct": len(np.unique(hashes)),
             "first": [f"{int(value):016x}" for value in hashes[:SHOWN_VALUES]],
         }
-    if printed.strings is not None:
-        shown["string"] = bytes(_list(printed.strings, row)).decode("ascii")
-    if printed.vectors is not None:
-        shown["vector"] = [round(float(x), 6) for x in printed.vectors[row, :SHOWN_VALUES]]
+    if fingerprints.strings is not None:
+        shown["string"] = bytes(fingerprints.strings.row(row)).decode("ascii")
+    if fingerprints.vectors is not None:
+        shown["vector_head"] = [
+            round(float(x), 6) for x in fingerprints.vectors[row, :SHOWN_VALUES]
+        ]
     return shown
 
 
-def _list(ragged: Ragged, row: int) -> Any:
-    return ragged.values[ragged.indptr[row] : ragged.indptr[row + 1]]
-
-
 def _similarities(
-    family: str, printed: Fingerprints, names: Sequence[str]
+    family: str, fingerprints: Fingerprints, names: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
+    each = [fingerprints.take(np.array([row], np.int64)) for row in range(len(names))]
     for name in registry.similarity_names():
         form = registry.fitting_form(family, name)
         if form is None:
             continue
-        matrix = registry.similarity(name).matrix(printed, printed, form)
-        pairs = {
-            f"{names[i]}-{names[j]}": _number(float(matrix[i, j]))
-            for i, j in combinations(range(len(names)), 2)
-        }
-        yield {"similarity": name, "form": form, **pairs}
+        similarity = registry.similarity(name).fitted(fingerprints)
+        found: dict[str, Any] = {"similarity": name, "form": form}
+        reason = None
+        for i, j in combinations(range(len(names)), 2):
+            why = _too_long(name, form, each[i], each[j])
+            reason = reason or why
+            value = None if why else _number(float(similarity.matrix(each[i], each[j], form)[0, 0]))
+            found[f"{names[i]}-{names[j]}"] = value
+        yield {**found, "reason": reason}
+
+
+def _too_long(name: str, form: Form, *pair: Fingerprints) -> str | None:
+    if name != "levenshtein" or form != "sequence":
+        return None
+    longest = max(0 if one.hashes is None else len(one.hashes.values) for one in pair)
+    if longest <= LONGEST_SEQUENCE:
+        return None
+    return f"{longest:,} hashes in a row: levenshtein compares at most {LONGEST_SEQUENCE:,} here"
 
 
 def _number(value: float) -> float | None:

@@ -13,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from harness.bench.curves_document import Document
+from harness.bench.curves.document import Document
 from harness.report import style
 
 DPI = 110

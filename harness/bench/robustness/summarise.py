@@ -26,9 +26,8 @@ DECIMALS = 9
 """Centralities that agree so far are equal: sums differ by machine beyond."""
 
 _END = re.compile(
-    r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]]))\s+(?=[^a-z])"  # quotes are meant
+    r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]]))\s+(?=[^a-z\s])"  # quotes are meant
     r"|(?<=[。！？])\s*"
-    r"|\s*\n\s*"
 )
 _WORD = re.compile(r"\w+")
 
@@ -39,7 +38,10 @@ def sentences(text: str) -> list[str]:
     A sentence ends at . ! ? … before white space that no lower case letter a to z follows, at
     。！？ and at line breaks.
     """
-    return [part for part in map(str.strip, _END.split(text)) if part]
+    # line by line: a pattern for breaks with white space around would look at each space of a run
+    # as the first of it, and so at all the others again
+    parts = (part.strip() for line in text.split("\n") for part in _END.split(line.strip()))
+    return [part for part in parts if part]
 
 
 def centrality(parts: Sequence[str]) -> F64:

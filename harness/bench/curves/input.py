@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from harness.bench.curves_relevance import BALL_RANK
+from harness.bench.curves.relevance import BALL_RANK
 from indexers.errors import SettingError
 
 Rule: TypeAlias = Literal["ball", "neighbours"]

@@ -12,9 +12,11 @@ import numpy as np
 from harness.bench.choices import Choice, choices
 from harness.bench.compare import Sides, default_variant
 from harness.bench.config import BenchConfig
-from harness.bench.hashing import Printed, fingerprint
-from harness.bench.robustness_cases import Case, changed, chosen_perturbations, sampled
-from harness.bench.scoring import fitted
+from harness.bench.hashing import Hashed, fingerprint
+from harness.bench.left_out import LeftOut
+from harness.bench.output import make_folder
+from harness.bench.robustness.cases import Case, changed, chosen_perturbations, sampled
+from harness.bench.robustness.perturbations import Perturbation
 from harness.collection import source
 from harness.collection.types import Corpus
 from harness.config_problems import ALL
@@ -33,6 +35,8 @@ _NATURAL: Mapping[Form, str] = {
     "string": "levenshtein",
     "vector": "cosine",
 }
+_BY_DIFFERING_BITS = ("hamming", "manhattan")
+"""Similarities of codes that are 1 / (1 + d), d the number of differing bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,8 @@ def measure(
     Returns:
         `{"schema_version", "corpus": {"name", "documents"}, "sample", "seed", "perturbations":
         [{"name", "strengths", "share_of"}], "left_out": [line], "rows": [row]}`; a row is told
-        by `summary`.
+        by `summary`, with `bits_equal_mean` behind it: the mean share of equal bits of codes
+        compared by hamming or manhattan, over the texts of `similarity_mean`; else None.
 
     Raises:
         SettingError: a setting, a name, or a family that was named cannot hash so.
@@ -72,47 +77,35 @@ def measure(
     """
     seed = source.DEFAULT_SEED if config.seed is None else config.seed
     made = chosen_perturbations(perturbations)
-    chosen, left_out = _choices(config)
+    # the vectors of changed texts cannot come from a file
+    chosen, waiting = choices(config, vectors_by="give --model NAME")
     assert config.corpus is not None
     corpus = source.open_corpus(config.corpus, config.fields, seed=seed)
+    if config.out is not None:
+        make_folder(config.out)
     originals = sampled(corpus, sample, seed)
+    left_out = LeftOut(progress.say, *waiting)
     cases, texts = changed(corpus, originals, made, seed)
     sides = _sides(config, corpus, originals, texts, progress)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for choice in _told(chosen, progress):
-        try:
-            rows += _family(choice, config, sides, originals, cases)
-        except SettingError as error:
-            if choice.named:
-                raise
-            left_out += error.problems
+        with left_out.unless(choice.named):
+            rows += _family(choice, config, sides, originals, cases, left_out)
     if not rows:
-        raise SettingError(*left_out)
+        raise SettingError(*left_out.lines)
     return {
         "schema_version": SCHEMA_VERSION,
         "corpus": {"name": corpus.name, "documents": len(corpus.ids)},
         "sample": len(originals),
         "seed": seed,
-        "perturbations": [
-            {"name": name, "strengths": list(one.strengths), "share_of": one.share_of}
-            for name, one in made.items()
-        ],
-        "left_out": left_out,
+        "perturbations": [_described(name, one) for name, one in made.items()],
+        "left_out": left_out.lines,
         "rows": rows,
     }
 
 
-def _choices(config: BenchConfig) -> tuple[list[Choice], list[str]]:
-    """As `choices`; the vectors of changed texts cannot come from a file."""
-    try:
-        chosen, left_out = choices(config)
-    except SettingError as error:
-        raise SettingError(*map(_by_model, error.problems)) from None
-    return chosen, list(map(_by_model, left_out))
-
-
-def _by_model(line: str) -> str:
-    return line.replace("give --vectors FILE or --model NAME", "give --model NAME")
+def _described(name: str, one: Perturbation) -> dict[str, Any]:
+    return {"name": name, "strengths": list(one.strengths), "share_of": one.share_of}
 
 
 def _sides(
@@ -145,23 +138,44 @@ def _told(chosen: Sequence[Choice], progress: Progress) -> Iterator[Choice]:
 
 
 def _family(
-    choice: Choice, config: BenchConfig, sides: Sides, originals: I64, cases: Sequence[Case]
+    choice: Choice,
+    config: BenchConfig,
+    sides: Sides,
+    originals: I64,
+    cases: Sequence[Case],
+    left_out: LeftOut,
 ) -> list[dict[str, Any]]:
     variant = default_variant(choice, sides, config.hashing)
     documents, asked = sides.of(choice.family)
-    printed = fingerprint(choice.family, variant.params, documents, asked, variant.size)
-    rows = []
+    hashed = fingerprint(choice.family, variant.params, documents, asked, variant.size)
+    rows: list[dict[str, Any]] = []
     for name, form in _compared(choice, config):
-        similarity = registry.similarity(name)
-        if (printed.documents.status == Status.OK).any():
-            similarity = fitted(similarity, printed.documents)
-        done: dict[int, Ranked] = {}  # the originals are ranked once
-        for case in cases:
-            if case.rows.start not in done:
-                done[case.rows.start] = ranked(similarity, form, printed, case.rows, originals)
-            head = {"family": choice.family, "similarity": name}
-            rows.append({**head, **summary(case, done[case.rows.start], printed, originals)})
+        with left_out.unless(choice.named):
+            rows += _by_similarity(choice.family, name, form, hashed, originals, cases)
     return rows
+
+
+def _by_similarity(
+    family: str, name: str, form: Form, hashed: Hashed, originals: I64, cases: Sequence[Case]
+) -> list[dict[str, Any]]:
+    similarity = registry.similarity(name).fitted(hashed.documents)
+    done: dict[int, Ranked] = {}  # the originals are ranked once
+    rows = []
+    for case in cases:
+        if case.rows.start not in done:
+            done[case.rows.start] = ranked(similarity, form, hashed, case.rows, originals)
+        head = {"family": family, "similarity": name}
+        row = summary(case, done[case.rows.start], hashed, originals)
+        bits = hashed.documents.bits if form == "bits" and name in _BY_DIFFERING_BITS else None
+        equal = _bits_equal(done[case.rows.start].similarity, bits)
+        rows.append({**head, **row, "bits_equal_mean": equal})
+    return rows
+
+
+def _bits_equal(similarity: F64, bits: int | None) -> float | None:
+    """Mean share of equal bits of what is told as 1 / (1 + d), d the bits that differ."""
+    told = similarity[~np.isnan(similarity)]
+    return None if bits is None else _mean(1 - np.rint(1 / told - 1) / bits)
 
 
 def _compared(choice: Choice, config: BenchConfig) -> Sequence[tuple[str, Form]]:
@@ -174,23 +188,23 @@ def _compared(choice: Choice, config: BenchConfig) -> Sequence[tuple[str, Form]]
 
 
 def ranked(
-    similarity: Similarity, form: Form, printed: Printed, rows: slice, originals: I64
+    similarity: Similarity, form: Form, hashed: Hashed, rows: slice, originals: I64
 ) -> Ranked:
     """Rank the original of each changed text among all documents.
 
     Args:
         similarity: how.
         form: in which fingerprints are compared.
-        printed: of the corpus' documents, and of the changed texts as queries.
+        hashed: of the corpus' documents, and of the changed texts as queries.
         rows: of the changed texts.
         originals: int64 (n,), ordinal of the original of each of these rows.
     """
     n = len(originals)
     found, above, equal = np.full(n, np.nan), np.full(n, np.nan), np.full(n, np.nan)
-    step = max(1, _BLOCK_SCORES // len(printed.documents))
+    step = max(1, _BLOCK_SCORES // len(hashed.documents))
     for start in range(0, n, step):
         part = np.arange(start, min(start + step, n))
-        scores = similarity.matrix(printed.queries.take(rows.start + part), printed.documents, form)
+        scores = similarity.matrix(hashed.queries.take(rows.start + part), hashed.documents, form)
         own = scores[np.arange(len(part)), originals[part]]
         told = ~np.isnan(own)
         found[part] = own
@@ -199,7 +213,7 @@ def ranked(
     return Ranked(found, above, equal)
 
 
-def summary(case: Case, found: Ranked, printed: Printed, originals: I64) -> dict[str, Any]:
+def summary(case: Case, found: Ranked, hashed: Hashed, originals: I64) -> dict[str, Any]:
     """One row.
 
     Documents as near to a text as its original tie with it: ranks, their reciprocals and the
@@ -209,11 +223,12 @@ def summary(case: Case, found: Ranked, printed: Printed, originals: I64) -> dict
 
     Returns:
         `perturbation`, `strength`, `similarity_mean`, `rank_mean`, `rank_median`, `mrr`, `top1`,
-        `not_ok` (texts without a fingerprint), `n` (texts whose original has one) and `kept`
-        (characters of the changed texts over those of the originals).
+        `not_ok` (texts without a fingerprint, or with codes of zeros that have no similarity),
+        `n` (texts whose original has one) and `kept` (characters of the changed texts over those
+        of the originals).
     """
-    held = printed.documents.status[originals] == Status.OK
-    ok = held & (printed.queries.status[case.rows] == Status.OK)
+    held = hashed.documents.status[originals] == Status.OK
+    ok = held & (hashed.queries.status[case.rows] == Status.OK) & ~np.isnan(found.similarity)
     above, equal, n = found.above[ok], found.equal[ok], int(held.sum())
     ranks = above + (equal + 1) / 2
     return {

@@ -1,0 +1,1 @@
+"""Hash curves: precision and recall by Hamming radius and by rank."""

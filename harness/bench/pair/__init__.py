@@ -1,0 +1,1 @@
+"""Two or three texts side by side."""

@@ -1,0 +1,1 @@
+"""How near changed texts stay to their originals."""

@@ -83,7 +83,7 @@ class HashParams:
         weighting: of a document's shingles: `tf` counts them, `idf` multiplies the count by
             the inverse document frequency that `Hasher.learn` saw.
         window: k-gram hashes a Winnowing window spans, at least 1.
-        signatures: keep the rows whose lowest bits make the code (minhash).
+        signatures: keep the rows that the code is made from (minhash).
         dimension: D of the vectors; None for texts.
     """
 
@@ -155,7 +155,7 @@ class Fingerprints:
         keys: uint32 (num_tables, words, n), atoms of each table's key, first atom first:
             for bits 32 atoms a word from the most significant bit down, for rows one a word.
         atom: what one atom of a key is.
-        signatures: uint32 (n, rows), the rows whose lowest bits make the code; None unless
+        signatures: uint32 (n, rows), the rows that the code is made from; None unless
             the hasher was asked for them.
         hashes: uint64, hashes of features in the order of the text, repeats kept; the tokens
             of an index are their distinct values.

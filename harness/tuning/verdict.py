@@ -87,7 +87,8 @@ def _nothing(choice: Choice, trials: Sequence[Trial], sla: Sla, objective: str) 
 
 def _remedy(miss: Trial, sla: Sla) -> str:
     """What would make the nearest miss feasible."""
-    if not tells(sla.stat, miss.samples):
+    # a trial that was cut short because it fell behind has few samples for that reason
+    if not tells(sla.stat, miss.samples) and "saturated" not in miss.flags:
         return f"measure more requests (--samples {needed(sla.stat)}), or choose another --sla-stat"
     if "saturated" in miss.flags and "client-bound" in flags(miss, sla):
         return "the load generator itself cannot carry this rate here: lower the rate"

@@ -2,9 +2,12 @@
 
 A shingle's hash is the first 4 bytes of SHA-1 of its UTF-8, little-endian, then the finalizer
 of MurmurHash3; permutation p of it is a[p] * h + b[p] modulo 2^32, a odd: the scheme
-`affine32` of datasketch 2.0 at num_perm = 4,096. Row j of table t is permutation 64t + j; the
-code is the lowest bit of permutations 0 to bits - 1 (Li and König 2010, b = 1). A set has no
-weights: `weighting` is without effect.
+`affine32` of datasketch 2.0 at num_perm = 4,096. Row j of table t is permutation 64t + j. A set
+has no weights: `weighting` is without effect.
+
+The code has one bit of each of permutations 0 to bits - 1 (Li and König 2010, b = 1): the
+highest bit of minimum * 0x9E3779B1 modulo 2^32. The lowest bit of the minimum itself would be
+that of h, flipped or not: with a odd, a set of one shingle would have one of two codes.
 """
 
 from __future__ import annotations
@@ -116,7 +119,7 @@ class MinHash:
     """The family: 64 tables of 64 rows at most, from a pool of 4,096 permutations."""
 
     name: ClassVar[str] = "minhash"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     source: ClassVar[Source] = "text"
     atom: ClassVar[Atom] = "row"
     forms: ClassVar[tuple[Form, ...]] = ("bits", "signature")

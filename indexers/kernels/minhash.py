@@ -8,6 +8,7 @@ from numba import njit
 from indexers.kernels.lanes import ROWS, lower_eight
 from indexers.types import I64, U8, U32
 
+_FIBONACCI = np.uint32(0x9E3779B1)  # 2^32 over the golden ratio, to the next prime
 _TILE = 64  # documents whose keys are written together: whole cache lines of each table
 
 
@@ -93,7 +94,8 @@ def hash_documents(
             for byte in range(codes.shape[1]):
                 packed = 0
                 for bit in range(8):
-                    packed = packed << 1 | int(minima[8 * byte + bit] & np.uint32(1))
+                    mixed = np.uint32(minima[8 * byte + bit] * _FIBONACCI)
+                    packed = packed << 1 | int(mixed >> np.uint32(31))
                 codes[i, byte] = packed
             if len(signatures):
                 signatures[i] = minima[: signatures.shape[1]]

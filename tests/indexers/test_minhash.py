@@ -36,7 +36,8 @@ def test_values_are_those_of_datasketch(texts, seed, shingle_size):
         rows = reference(text, seed, shingle_size)
         np.testing.assert_array_equal(fp.signatures[i], rows[:192])
         np.testing.assert_array_equal(fp.keys[:, :, i], rows.reshape(64, 64)[:, :5])
-        np.testing.assert_array_equal(fp.codes[i], np.packbits(rows[:192] & 1))
+        mixed = [int(row) * 0x9E3779B1 % 2**32 >> 31 for row in rows[:192]]
+        np.testing.assert_array_equal(fp.codes[i], np.packbits(mixed))
 
 
 def test_the_whole_pool():
@@ -54,6 +55,17 @@ def test_smaller_sizes_are_prefixes(tables, length, bits):
     np.testing.assert_array_equal(fp.keys, largest.keys[:tables, :length])
     np.testing.assert_array_equal(fp.codes, largest.codes[:, : bits // 8])
     assert fp.signatures is None
+
+
+@pytest.mark.parametrize("shingles", [1, 2, 5, 20])
+def test_codes_of_disjoint_sets_share_half_of_their_bits(shingles):
+    letters = [chr(0x4E00 + i) for i in range(40 * shingles)]
+    texts = ["".join(letters[i::40]) for i in range(40)]
+    hasher = FAMILY.hasher(TableSize(1, 1), HashParams(bits=4096, seed=123, shingle_size=1))
+    bits = np.unpackbits(hasher(texts).codes, axis=1)
+    shared = [(a == b).mean() for i, a in enumerate(bits) for b in bits[:i]]
+    assert abs(np.mean(shared) - 0.5) < 0.005
+    assert max(abs(np.array(shared) - 0.5)) < 5 * (0.25 / 4096) ** 0.5
 
 
 def test_agreement_estimates_jaccard():

@@ -274,7 +274,7 @@ def test_signatures_re_rank_in_process(study):
     lsh = {t["setting"]["rerank"]: t for t in summary["trials"] if t["setting"]["kind"] == "lsh"}
     assert lsh["signature"]["quality"] != lsh["code"]["quality"]
     reference = {r["name"]: r["quality"]["ANNRecall@10"] for r in summary["reference"]}
-    # agreement over the rows estimates Jaccard better than their lowest bits do
+    # agreement over the rows estimates Jaccard better than a bit of each does
     assert reference["minhash signature, exact"] > reference["minhash code, exact"]
 
 

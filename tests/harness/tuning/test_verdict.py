@@ -123,6 +123,13 @@ def test_the_constraint_that_fails_is_named(row, reason):
     assert reason in told(row)
 
 
+def test_a_trial_cut_short_since_it_fell_behind_needs_no_more_requests():
+    row = replace(trial("a", 0.8, 1, samples=71, flag=["saturated"]), upper_ms={})
+    verdict = told(row)
+    assert "lower the rate" in verdict
+    assert "--samples" not in verdict
+
+
 def test_a_baseline_alone_within_the_limit_is_said_to_be_one():
     verdict = told(trial("a", 0.8, 40), trial("b", 0.7, 5, kind="flat"))
     assert verdict.startswith("No approximate setting meets the SLA, but a baseline does")

@@ -43,7 +43,7 @@ lock: $(DEV) ## Lock the newest dependencies that pyproject.toml allows
 	$(BIN)/python -m pip install --quiet uv
 	$(LOCK) --output-file requirements.lock
 	$(LOCK) --extra test --extra dev --output-file requirements-dev.lock
-	$(LOCK) --extra test --extra dev --extra bge --extra test-bge --extra bloom --output-file requirements-bge.lock
+	$(LOCK) --extra test --extra dev --extra bge --extra test-bge --extra bloom --extra hnswlib --output-file requirements-bge.lock
 
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -13,7 +13,10 @@ import click
 
 from harness import __version__
 from harness.bench.commands import bench
+from harness.cleaning_command import clean
 from harness.cli_options import vector_options
+from harness.engine.commands import engine
+from harness.load.command import load
 from indexers.address import masked
 from indexers.errors import (
     EngineUnavailable,
@@ -49,12 +52,21 @@ def cli() -> None:
     "--corpus", metavar="NAME", help="catalogue:N, a BEIR folder or a JSONL file (catalogue:20000)."
 )
 @click.option("--fields", metavar="A,B", help="Fields joined into a document's text (title,text).")
-@click.option("--backend", metavar="A,B", help="tables, faiss, opensearch, exact (tables,faiss).")
+@click.option(
+    "--backend",
+    metavar="A,B",
+    help="tables, faiss, hnswlib, opensearch, elasticsearch, exact (tables,faiss).",
+)
 @click.option(
     "--family",
     metavar="A,B",
     help="simhash, minhash (both), winnowing, fuzzyhash, flyhash; over vectors: lsh, bihash, "
     "lshash, bge.",
+)
+@click.option(
+    "--kind",
+    metavar="A,B",
+    help="lsh, flat, multihash, hnsw, tokens, bm25 (all; hnsw only where a backend has no other).",
 )
 @click.option("--num-tables", metavar="SIZES", multiple=True, help="5,20 or minhash=5,20.")
 @click.option("--hash-length", metavar="SIZES", multiple=True, help="8,12 or minhash=2,4.")
@@ -63,12 +75,23 @@ def cli() -> None:
 @click.option("--unit", metavar="UNIT", help="Of shingles: char (default) or word.")
 @click.option("--weighting", metavar="HOW", help="Of shingles: tf (default) or idf.")
 @click.option("--window", metavar="SIZES", multiple=True, help="Of winnowing (5).")
+@click.option("--m", metavar="SIZES", multiple=True, help="hnsw: links of a node (16).")
+@click.option(
+    "--ef-construction", metavar="SIZES", multiple=True, help="hnsw: candidates in building (200)."
+)
+@click.option(
+    "--ef-search",
+    metavar="SIZES",
+    multiple=True,
+    help="hnsw: candidates in searching (32,64,128,256); raised to the cut-off.",
+)
 @click.option("--rerank", metavar="A,B", help="code, signature (code).")
 @click.option("--reference", metavar="NAME", help="Similarity of the neighbours: jaccard, cosine.")
 @vector_options
 @click.option("--build", metavar="HOW", help="shared (default) or per-setting.")
 @click.option("--seed", metavar="N", help="Seed of hashes, generated data and load (123).")
 @click.option("--opensearch-url", metavar="URL", help="Also HARNESS_OPENSEARCH_URL.")
+@click.option("--elasticsearch-url", metavar="URL", help="Also HARNESS_ELASTICSEARCH_URL.")
 @click.option("--config", type=click.Path(path_type=Path), help="YAML study; flags win over it.")
 @click.option("--out", metavar="DIR", help="Folder (reports/<study>).")
 @click.option("--fresh", is_flag=True, help="Measure everything anew.")
@@ -119,7 +142,8 @@ def truth(corpus: str, fields: str | None, min_similarity: float) -> None:
         click.echo(f"{pair.query_id}\t{pair.document_id}\t{similarity}\t{label}")
 
 
-cli.add_command(bench)
+for _command_of in (bench, clean, engine, load):
+    cli.add_command(_command_of)
 
 
 def _command() -> str:

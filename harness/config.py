@@ -8,35 +8,39 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import yaml
 from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
 
 from harness.config_problems import ALL, problems
+from harness.config_sizes import GRAPH, SIZES, SizeName, size_problems
 from harness.config_values import Names, Number, Sizes, Whole
 from harness.measures.names import parse_measure
 from harness.settings import PLAIN
 from harness.vector_flags import VectorFlags
 from indexers.address import address, masked
 from indexers.errors import SettingError
-from indexers.registry import backend_names, family, family_names
+from indexers.graph import RANGES
+from indexers.registry import backend, backend_names, family, family_names
 from indexers.types import Unit, Weighting
 
 DEFAULT_SAMPLES = 1000
 THOROUGH_SAMPLES = 10_000
 
 
-SizeName = Literal["num_tables", "hash_length", "bits", "shingle_size", "window"]
-SIZES: tuple[SizeName, ...] = get_args(SizeName)
-TABLE_SIZES = ("num_tables", "hash_length")
 Reference = Literal["jaccard", "cosine"]
+ENGINES = ("opensearch", "elasticsearch")
+"""Backends on a server: each has its URL in `<name>_url`."""
+ON_REQUEST = (GRAPH,)
+"""Kinds measured where `--kind` names them, or where a backend has no other."""
 
 
 class StudyConfig(VectorFlags):
@@ -47,8 +51,10 @@ class StudyConfig(VectorFlags):
         sla_stat: the statistic that it binds.
         objective: measure to maximise; None chooses nDCG with judgments, else ANNRecall.
         tolerance: objectives within this of the best count as equal.
-        num_tables, hash_length, bits, shingle_size, window: family (or `all`) -> sizes to
-            sweep; empty for the defaults.
+        kind: index kinds that are measured, baselines included; None for all but those on
+            request (`ON_REQUEST`).
+        num_tables, hash_length, bits, shingle_size, window, m, ef_construction, ef_search:
+            family (or `all`) -> sizes to sweep; empty for the defaults.
         reference: similarity of the neighbours; None for `compared_by`'s choice.
         rate: open-loop requests a second; None for 1,000 in process and 100 on engines.
         samples: measured requests a trial; None for 1,000, or 10,000 with `thorough`.
@@ -68,11 +74,15 @@ class StudyConfig(VectorFlags):
     fields: Names | None = None
     backend: Names = ("tables", "faiss")
     family: Names = ("simhash", "minhash")
+    kind: Names | None = None
     num_tables: Sizes = Field(default_factory=dict)
     hash_length: Sizes = Field(default_factory=dict)
     bits: Sizes = Field(default_factory=dict)
     shingle_size: Sizes = Field(default_factory=dict)
     window: Sizes = Field(default_factory=dict)
+    m: Sizes = Field(default_factory=dict)
+    ef_construction: Sizes = Field(default_factory=dict)
+    ef_search: Sizes = Field(default_factory=dict)
     unit: Unit = PLAIN.unit
     weighting: Weighting = PLAIN.weighting
     rerank: Names = ("code",)
@@ -85,6 +95,7 @@ class StudyConfig(VectorFlags):
     thorough: bool = False
     seed: Whole = Field(default=123, ge=0, le=2**31 - 1)
     opensearch_url: str | None = None
+    elasticsearch_url: str | None = None
     out: Path | None = None
 
     @field_validator("family")
@@ -114,23 +125,27 @@ class StudyConfig(VectorFlags):
             raise ValueError("expected the path of a folder")
         return value
 
-    @field_validator("opensearch_url")
+    @field_validator(*(f"{name}_url" for name in ENGINES))
     @classmethod
-    def _http(cls, value: str | None) -> str | None:
+    def _http(cls, value: str | None, info: ValidationInfo) -> str | None:
         if value is not None:
             try:
-                address("opensearch", value)
+                address(str(info.field_name).removesuffix("_url"), value)
             except SettingError as error:
                 raise ValueError(str(error)) from None
         return value
 
     @model_validator(mode="after")
     def _consistent(self) -> StudyConfig:
-        found = [line for name in SIZES for line in self._size_problems(name)]
+        found = [line for n in SIZES for line in size_problems(n, getattr(self, n), self.family)]
+        found = list(dict.fromkeys([*found, *self._kind_problems()]))
         over_vectors = self.hashes_vectors or self.compared_by == "cosine"
         found += self.vector_problems(used=over_vectors, otherwise=", or --reference cosine")
-        if "opensearch" in self.backend and not self.opensearch_url:
-            found.append("backend opensearch needs --opensearch-url URL or HARNESS_OPENSEARCH_URL")
+        found += [
+            f"backend {name} needs --{name}-url URL or {url_variable(name)}"
+            for name in ENGINES
+            if name in self.backend and not getattr(self, f"{name}_url")
+        ]
         if self.objective is not None:
             try:
                 parse_measure(self.objective, self.cutoff)
@@ -140,17 +155,29 @@ class StudyConfig(VectorFlags):
             raise ValueError("\n".join(found))
         return self
 
-    def _size_problems(self, name: SizeName) -> list[str]:
-        given: dict[str, tuple[int, ...]] = getattr(self, name)
-        found = [
-            f"{name}: {key!r} is not a family; choose from {', '.join(family_names())}"
-            for key in given
-            if key != ALL and key not in family_names()
+    def _kind_problems(self) -> list[str]:
+        """Kinds that no backend of the study has, and sizes of graphs where there are none."""
+        given = [name for name in RANGES if getattr(self, name)]
+        if given and not any(GRAPH in self.kinds_on(name) for name in self.backend):
+            return [
+                f"{', '.join(given)}: no {GRAPH} is measured; add it to --kind, or leave it out"
+            ]
+        if self.kind is None:
+            return []
+        held = dict.fromkeys(kind for name in self.backend for kind in backend(name).kinds)
+        return [
+            f"kind: no {kind!r} on {', '.join(self.backend)}; choose from {', '.join(held)}"
+            for kind in self.kind
+            if kind not in held
         ]
-        found += [f"{name}: give at least one size" for sizes in given.values() if not sizes]
-        for family_name in self.family:
-            found += _beyond(name, family_name, given)
-        return found
+
+    def kinds_on(self, backend_name: str) -> tuple[str, ...]:
+        """The kinds of this backend that the study measures, in the backend's order."""
+        held = backend(backend_name).kinds
+        if self.kind is not None:
+            return tuple(kind for kind in held if kind in self.kind)
+        usual = tuple(kind for kind in held if kind not in ON_REQUEST)
+        return usual or held
 
     def given(self, name: SizeName, of: str) -> tuple[int, ...]:
         """The sizes that were asked for this family, ascending; empty for its defaults."""
@@ -172,22 +199,6 @@ class StudyConfig(VectorFlags):
     def measured_samples(self) -> int:
         """Requests measured in a trial, before raising to one a query."""
         return self.samples or (THOROUGH_SAMPLES if self.thorough else DEFAULT_SAMPLES)
-
-
-def _beyond(name: SizeName, family_name: str, given: Mapping[str, tuple[int, ...]]) -> list[str]:
-    """Sizes beyond what the family has; what else it refuses is told once all is known."""
-    asked = given.get(family_name, given.get(ALL, ()))
-    if name not in TABLE_SIZES:
-        return [f"{name}: sizes start at 1, not {size}" for size in asked if size < 1]
-    limit = getattr(family(family_name), f"max_{name}")
-    if not limit:
-        named = [f"{name}: {family_name} has none; leave it out"]
-        return named if family_name in given else []
-    return [
-        f"{name}: {family_name} takes 1 to {limit}, not {size}"
-        for size in asked
-        if not 1 <= size <= limit
-    ]
 
 
 def _known(value: tuple[str, ...], allowed: tuple[str, ...], what: str) -> tuple[str, ...]:
@@ -224,21 +235,33 @@ def read_config(path: Path) -> dict[str, Any]:
     return {str(key): value for key, value in loaded.items()}
 
 
+def url_variable(engine: str) -> str:
+    """The environment variable that may hold an engine's URL."""
+    return f"HARNESS_{engine.upper()}_URL"
+
+
+def _has_credentials(url: object) -> bool:
+    given = str(url or "")
+    return given != masked(given)
+
+
 def study_config(flags: Mapping[str, Any], config: Path | None = None) -> StudyConfig:
     """Flags over the YAML file over the environment over the defaults.
 
     Raises:
         SettingError: with every problem found.
     """
-    given = str(flags.get("opensearch_url") or "")
-    if given != masked(given):
+    seen = [name for name in ENGINES if _has_credentials(flags.get(f"{name}_url"))]
+    if seen:
         raise SettingError(
-            "--opensearch-url: credentials on a command line are seen by others; put the whole "
-            "URL into HARNESS_OPENSEARCH_URL, or as opensearch_url into a --config file"
+            *(
+                f"--{name}-url: credentials on a command line are seen by others; put the whole "
+                f"URL into {url_variable(name)}, or as {name}_url into a --config file"
+                for name in seen
+            )
         )
-    values: dict[str, Any] = {}
-    if url := os.environ.get("HARNESS_OPENSEARCH_URL"):
-        values["opensearch_url"] = url
+    urls = {f"{name}_url": os.environ.get(url_variable(name)) for name in ENGINES}
+    values: dict[str, Any] = {name: url for name, url in urls.items() if url}
     if config is not None:
         values |= read_config(config)
     values |= {name: value for name, value in flags.items() if value not in (None, ())}

@@ -8,7 +8,16 @@ from pathlib import Path
 
 from indexers.kernels import threads
 
-_LIBRARIES = ("bm25s", "numpy", "numba", "faiss-cpu", "locust", "gevent", "opensearch-py")
+_LIBRARIES = (
+    "bm25s",
+    "numpy",
+    "numba",
+    "faiss-cpu",
+    "locust",
+    "gevent",
+    "opensearch-py",
+    "elasticsearch",
+)
 
 
 def environment() -> dict[str, str]:

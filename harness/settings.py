@@ -21,13 +21,15 @@ class Setting:
     Attributes:
         family: None for `bm25`.
         backend: name of the backend.
-        kind: `lsh`, `flat`, `multihash`, `tokens` or `bm25`.
+        kind: `lsh`, `flat`, `multihash`, `hnsw`, `tokens` or `bm25`.
         num_tables: None where the kind has none, unless the code depends on it (lshash).
         hash_length: None where the kind has none.
         bits: width of the re-ranking code; None where there is none.
         rerank: `code`, `signature`, or a similarity; None for `bm25`.
         shingle_size, unit, weighting: of the text's features; None where vectors are hashed.
         window: of Winnowing; else None.
+        m, ef_construction: what an `hnsw` graph is built with; else None.
+        ef_search: candidates that its search keeps; else None.
     """
 
     family: str | None
@@ -41,6 +43,9 @@ class Setting:
     unit: Unit | None = None
     weighting: Weighting | None = None
     window: int | None = None
+    m: int | None = None
+    ef_construction: int | None = None
+    ef_search: int | None = None
 
 
 def family_name(setting: Setting) -> str:

@@ -43,11 +43,13 @@ class IndexSpec:
 
     Attributes:
         backend: name of the backend.
-        kind: `lsh`, `flat`, `multihash`, `tokens` or `bm25`.
+        kind: `lsh`, `flat`, `multihash`, `hnsw`, `tokens` or `bm25`.
         family: name of the family; None for `bm25`.
         num_tables: number of tables stored; None where the kind has none.
         hash_lengths: the hash lengths that will be asked for, ascending; empty where none.
         bits: width of the re-ranking code; None for `bm25` and families without codes.
+        m: links of a node of an `hnsw` graph (`indexers.graph`); None for the usual number.
+        ef_construction: candidates looked at for a new node's links; None as for `m`.
     """
 
     backend: str
@@ -56,6 +58,8 @@ class IndexSpec:
     num_tables: int | None = None
     hash_lengths: tuple[int, ...] = ()
     bits: int | None = None
+    m: int | None = None
+    ef_construction: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +72,15 @@ class SearchParams:
         hash_length: atoms of the key that must agree; None where the kind has none.
         rerank: `code` (Hamming on the code), `signature` (in process only), or the similarity
             of a family without codes: `jaccard`, `levenshtein`, `cosine`.
+        ef_search: candidates that an `hnsw` search keeps, raised to k where it is below; None
+            for the usual number. Indexes that differ in it alone are one index.
     """
 
     k: int
     num_tables: int | None = None
     hash_length: int | None = None
     rerank: str = "code"
+    ef_search: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

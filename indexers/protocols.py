@@ -75,8 +75,8 @@ class Family(Protocol):
         version: raised whenever a fingerprint of it would change.
         source: what it hashes.
         forms: of its fingerprints; `signature` only where asked for.
-        kinds: index kinds that can search it: `lsh`, `flat`, `multihash`, `tokens`; none for a
-            family that is only compared (`harness bench`).
+        kinds: index kinds that can search it: `lsh`, `flat`, `multihash`, `hnsw`, `tokens`; none
+            for a family that is only compared (`harness bench`).
         reranks: by what its answers are ranked, the default first: `code`, `signature`, or the
             name of a similarity.
         reads: fields of `HashParams` that it reads beside `bits` and `seed`.

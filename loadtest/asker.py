@@ -11,6 +11,7 @@ from indexers.index_types import Hits
 from indexers.protocols import Searcher
 from loadtest.profile import LoadProfile
 from loadtest.tally import Tally
+from loadtest.watch import Watch
 
 
 class Crew(Protocol):
@@ -51,12 +52,17 @@ class Outcome(NamedTuple):
 
 @dataclass(slots=True)
 class Asker:
-    """Asks, and tells the tally what came of it: what the phases of one trial share."""
+    """Asks, and tells the tally what came of it: what the phases of one trial share.
+
+    Attributes:
+        watch: told what is going on; None where nobody looks.
+    """
 
     crew: Crew
     searcher: Searcher
     profile: LoadProfile
     tally: Tally
+    watch: Watch | None = None
 
     def ask(self, query: int) -> Outcome:
         """Ask once."""
@@ -77,6 +83,11 @@ class Asker:
             self.tally.failed(error)
         self.crew.report(took, 0 if hits is None else len(hits.ordinals), error)
         return Outcome(hits, started, took)
+
+    def begin(self, phase: str) -> None:
+        """Tell which phase begins."""
+        if self.watch is not None:
+            self.watch.phase = phase
 
     def go_on(self) -> None:
         """Raises what ended the trial, if anything did."""

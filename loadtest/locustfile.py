@@ -1,8 +1,9 @@
 """The load process: `python -m loadtest.locustfile FD`, told by a `LoadRunner` what to do.
 
-The only module that imports locust, which patches sockets and threads as it is imported. It is
-told through stdin and answers on the file descriptor FD, where nothing that a library prints can
-come in between. It ends when stdin closes, so that it never outlives its parent.
+It and the modules that it alone imports (`crew`, `web`) import locust, which patches sockets and
+threads as it is imported. It is told through stdin and answers on the file descriptor FD, where
+nothing that a library prints can come in between. It ends when stdin closes, so that it never
+outlives its parent.
 """
 
 from __future__ import annotations
@@ -14,114 +15,59 @@ import signal
 import sys
 import traceback
 from _thread import start_new_thread
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import lru_cache, partial
-from pathlib import Path
-from queue import SimpleQueue
-from typing import Any
+from functools import partial
+from queue import Empty, SimpleQueue
 
 import gevent
-import locust
 import numpy as np
 from gevent import get_hub
-from gevent.event import AsyncResult
 from gevent.queue import Queue
 from locust.env import Environment
 
-from indexers import registry, store
 from indexers.errors import HarnessError
-from indexers.index_types import Hits
-from indexers.protocols import Searcher
-from loadtest import messages, phases
-from loadtest.messages import Calibrate, Failure, Measure
+from loadtest import messages, phases, web
+from loadtest.crew import LocustCrew, SearchUser
+from loadtest.messages import Calibrate, Failure, Measure, Serve, Served, Stop
 from loadtest.null import NullHttpSearcher, NullSearcher
+from loadtest.opening import http_to, opened
 from loadtest.profile import LoadProfile, LoadResult
 from loadtest.schedule import worker_count
 from loadtest.tally import one_line
-from loadtest.transport import Http, without_credentials
+from loadtest.transport import without_credentials
+from loadtest.watch import Watch
+
+TICK_S = 1.0
+"""Between two ticks to a parent that watches."""
 
 SPAWN_RATE = 100
 """Users started a second: all at once in process; those for an engine during its warm-up."""
 
 
-class SearchUser(locust.User):
-    """A Locust user that does what the crew hands it.
-
-    The schedule is shared by all users and kept in `phases`: Locust's task loop takes too long
-    per request for 1,000 requests a second.
-    """
-
-    jobs: Any = None
-
-    @locust.task
-    def work(self) -> None:
-        """Do the next piece of work."""
-        job, done = self.jobs.get()
-        try:
-            done.set(job())
-        except Exception as error:
-            done.set_exception(error)
-
-
-class LocustCrew:
-    """Locust's users as the crew of a trial.
-
-    Attributes:
-        remote: whether searching waits on a socket rather than on this process's cores.
-    """
-
-    def __init__(self, environment: Environment, jobs: Any, *, remote: bool) -> None:
-        self.remote = remote
-        self._fire: Any = environment.events.request.fire
-        self._jobs = jobs
-        self._pool: Any = get_hub().threadpool
-
-    def together(self, work: Callable[[], None], workers: int) -> None:
-        """Do the work in so many users at once."""
-        results = [AsyncResult() for _ in range(workers)]
-        for done in results:
-            self._jobs.put((work, done))
-        for done in results:
-            done.get()
-
-    def sleep(self, seconds: float) -> None:
-        """Let the other users run."""
-        gevent.sleep(seconds)
-
-    def search(self, searcher: Searcher, query: int) -> Hits:
-        """Ask over a socket, or in a thread; either lets the other users run."""
-        if self.remote:
-            return searcher.search(query)
-        hits: Hits = self._pool.apply(searcher.search, (query,))
-        return hits
-
-    def report(self, service_s: float, hits: int, error: BaseException | None) -> None:
-        """Tell Locust's own statistics of a request."""
-        self._fire(
-            request_type="SEARCH",
-            name="search",
-            response_time=1e3 * service_s,
-            response_length=hits,
-            exception=error,
-            context={},
-        )
-
-
 class Load:
-    """A Locust environment whose users serve one order of the parent after another."""
+    """A Locust environment whose users serve one order of the parent after another.
 
-    def __init__(self) -> None:
+    Args:
+        orders: where the parent's next order arrives.
+        tell: says something to the parent.
+    """
+
+    def __init__(self, orders: SimpleQueue[object], tell: Callable[[object], None]) -> None:
+        self._orders, self._tell = orders, tell
         self._jobs = Queue()
-        user = type("Searches", (SearchUser,), {"jobs": self._jobs})
+        user = type("Searches", (SearchUser,), {"jobs": self._jobs, "abstract": False})
         self._environment = Environment(user_classes=[user])
         self._runner = self._environment.create_local_runner()
 
-    def answer(self, message: object) -> LoadResult | Failure:
+    def answer(self, message: object) -> LoadResult | Served | Failure:
         """Carry out one order."""
         try:
             if isinstance(message, Measure):
                 return self._measure(message)
+            if isinstance(message, Serve):
+                return self._serve(message)
             assert isinstance(message, Calibrate)
             return self._calibrate(message)
         except HarnessError as error:
@@ -132,33 +78,58 @@ class Load:
 
     def _measure(self, order: Measure) -> LoadResult | Failure:
         """Put a load on a built index."""
-        target, profile = order.target, order.profile
+        target, profile, watch = order.target, order.profile, Watch() if order.watched else None
         url = target.config.url
-        backend = registry.backend(target.handle.spec.backend)(target.config)
-        queries = store.load_queries(target.queries, **target.made_by)
-        prints = queries.fingerprints
-        count = len(queries.texts) if prints is None else len(prints)
-        ids = _ids(target.ids, target.ids.stat().st_mtime_ns)
-        http = _http(url, profile) if backend.remote and url is not None else None
         try:
-            searcher = backend.open(target.handle, target.params, queries, ids, http)
-            try:
-                crew = self._crew(profile, remote=backend.remote)
-                k, runnable = target.params.k, target.runnable
-                result = phases.run(crew, searcher, profile, runnable, count, k)
-            finally:
-                searcher.close()
+            with opened(target, profile) as index, self._watched(watch):
+                crew = self._crew(profile, remote=index.remote)
+                runnable, count, k = index.runnable, index.queries, index.k
+                result = phases.run(crew, index.searcher, profile, runnable, count, k, watch)
         except HarnessError as error:
             return Failure(type(error).__name__, without_credentials(one_line(error), url))
-        finally:
-            if http is not None:
-                http.close()
         texts = tuple(without_credentials(text, url) for text in result.error_texts)
         return replace(result, error_texts=texts)
 
+    @contextmanager
+    def _watched(self, watch: Watch | None) -> Iterator[None]:
+        """Send a tick every second, and what is left at the end."""
+        if watch is None:
+            yield
+            return
+
+        def look() -> None:
+            while True:
+                gevent.sleep(TICK_S)
+                self._tell(watch.look())
+
+        looking = gevent.spawn(look)
+        try:
+            yield
+        finally:
+            looking.kill()
+            self._tell(watch.look())
+
+    def _serve(self, order: Serve) -> Served | Failure:
+        """Let a person put the load."""
+        url = order.target.config.url
+        try:
+            with opened(order.target, order.profile) as index:
+                web.Page(order, index, self._tell).serve(self._stopped)
+        except OSError as error:
+            return Failure("LoadError", f"Locust's page cannot be served: {one_line(error)}")
+        except HarnessError as error:
+            return Failure(type(error).__name__, without_credentials(one_line(error), url))
+        return Served()
+
+    def _stopped(self) -> bool:
+        """Whether the parent wants what goes on to end."""
+        with suppress(Empty):
+            return isinstance(self._orders.get_nowait(), Stop)
+        return False
+
     def _calibrate(self, order: Calibrate) -> LoadResult:
         """Put a load on an index that answers at once."""
-        http = None if order.url is None else _http(order.url, order.profile)
+        http = None if order.url is None else http_to(order.url, order.profile)
         crew = self._crew(order.profile, remote=http is not None)
         runnable = np.arange(order.queries, dtype=np.int32)
         run = partial(phases.run, crew)
@@ -181,17 +152,6 @@ class Load:
         return LocustCrew(self._environment, self._jobs, remote=remote)
 
 
-def _http(url: str, profile: LoadProfile) -> Http:
-    connections = max(profile.users, worker_count(profile, remote=True))
-    return Http(url, connections, profile.timeout_s)
-
-
-@lru_cache(maxsize=1)
-def _ids(path: Path, _changed_ns: int) -> list[str]:
-    """The ids in a file; read once, however many trials ask for them."""
-    return store.load_ids(path)
-
-
 def _listen(orders: SimpleQueue[object]) -> None:
     """Pass on what the parent orders; end the process, whatever it is doing, with the parent."""
     try:
@@ -212,12 +172,14 @@ def main() -> None:
     # while Locust's event loop does not.
     orders: SimpleQueue[object] = SimpleQueue()
     start_new_thread(_listen, (orders,))
-    load = Load()
-    gc.collect()
-    gc.freeze()
     with os.fdopen(int(sys.argv[1]), "wb") as out:
+        load = Load(orders, partial(messages.write, out))
+        gc.collect()
+        gc.freeze()
         while True:
-            messages.write(out, load.answer(orders.get()))
+            order = orders.get()
+            if not isinstance(order, Stop):  # one that came too late has nothing to end
+                messages.write(out, load.answer(order))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from loadtest.profile import LoadProfile, Target
+from indexers.types import F64, I32
+from loadtest.profile import AttachedIndex, LoadProfile, Target
 
 LENGTH = struct.Struct(">Q")
 MAX_BYTES = 1 << 32
@@ -20,10 +21,44 @@ MAX_BYTES = 1 << 32
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Put this load on a built index."""
+    """Put this load on a built index.
 
-    target: Target
+    Attributes:
+        watched: send a `Tick` every second until the answer.
+    """
+
+    target: Target | AttachedIndex
     profile: LoadProfile
+    watched: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Serve:
+    """Let a person put load on a built index from Locust's own page, until a `Stop`.
+
+    A `Tick` comes every second, the first as soon as the page can be opened; then `Served`.
+
+    Attributes:
+        port: of the page, on 127.0.0.1.
+        users: as many keep the profile's rate together; the page proposes that number.
+        run_s: length of a run that the page proposes; None for one without an end.
+    """
+
+    target: Target | AttachedIndex
+    profile: LoadProfile
+    port: int
+    users: int
+    run_s: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """End what `Serve` began."""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The page is closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +75,36 @@ class Calibrate:
     profile: LoadProfile
     k: int
     queries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """What happened since the last one.
+
+    Attributes:
+        phase: `warm-up`, `load`, `burst`, `rest` (asking what is unanswered without load), or
+            `idle` (a page on which no run is going on).
+        run: number of the run that a person started, from 1; 0 before the first.
+        elapsed_s: since the first request of this load was due.
+        sent: requests of this load, so far.
+        sent_s: when the last of them was sent, since the first was due.
+        errors: of them, how many failed, so far.
+        saturated: whether a backlog ran past its limit, so far.
+        latency_ms: float64 (m,), of the requests that ended meanwhile; infinite where they failed.
+        service_ms: float64 (m,), likewise.
+        query: int32 (m,), row of the query that each asked.
+    """
+
+    phase: str
+    run: int
+    elapsed_s: float
+    sent: int
+    sent_s: float
+    errors: int
+    saturated: bool
+    latency_ms: F64
+    service_ms: F64
+    query: I32
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import cycle, islice
 from time import perf_counter
 
@@ -18,9 +17,10 @@ import numpy as np
 
 from indexers.errors import LoadError
 from indexers.protocols import Searcher
-from indexers.types import F64, I32
+from indexers.types import I32
 from loadtest.asker import Asker, Crew, Outcome
 from loadtest.profile import NOT_ASKED, UNANSWERED, LoadProfile, LoadResult
+from loadtest.samples import Samples, result_of
 from loadtest.schedule import (
     ASK_AFTERWARDS_S,
     intended_s,
@@ -29,6 +29,7 @@ from loadtest.schedule import (
     worker_count,
 )
 from loadtest.tally import Tally
+from loadtest.watch import Watch
 
 WARMUP_WORKERS = 2
 SETTLED = 0.2
@@ -39,22 +40,14 @@ GIVE_UP_ASKING = 5
 """Failures in a row without load after which the rest is not asked."""
 
 
-@dataclass(slots=True)
-class Samples:
-    """The measured requests, in schedule order; n of them were sent."""
-
-    due_s: F64
-    query: I32
-    latency_s: F64
-    service_s: F64
-    sent: int = 0
-    last_start_s: float = 0.0
-    errors: int = 0
-    saturated: bool = False
-
-
 def run(
-    crew: Crew, searcher: Searcher, profile: LoadProfile, runnable: I32, queries: int, k: int
+    crew: Crew,
+    searcher: Searcher,
+    profile: LoadProfile,
+    runnable: I32,
+    queries: int,
+    k: int,
+    watch: Watch | None = None,
 ) -> LoadResult:
     """Put the load on an opened index, phase by phase.
 
@@ -64,7 +57,9 @@ def run(
         profile: the load.
         runnable: int32 (m,), rows of the queries that may be asked.
         queries: number of all queries.
-        k: answers kept per query.
+        k: answers kept per query; with 0, what the load leaves unanswered is not asked
+            afterwards.
+        watch: told what is going on.
 
     Raises:
         LoadError: no query is runnable.
@@ -74,7 +69,7 @@ def run(
     if len(runnable) == 0:
         raise LoadError("no query can be asked: none has a usable fingerprint")
     order = query_cycle(runnable, profile.seed)
-    asker = Asker(crew, searcher, profile, Tally(queries, k))
+    asker = Asker(crew, searcher, profile, Tally(queries, k), watch)
     # Backwards, so that warming up does not walk ahead of the schedule through the caches.
     ahead = cycle(order[::-1].tolist())
     cold = asker.ask(next(ahead))
@@ -83,8 +78,9 @@ def run(
         asker.tally.texts.clear()  # the first requests wait for a compiler; they are not counted
         samples = _open_loop(asker, order)
         qps, burst_errors = _burst(asker, islice(cycle(order.tolist()), samples.sent, None))
-    _ask_afterwards(asker, order)
-    return _result(
+    if k:
+        _ask_afterwards(asker, order)
+    return result_of(
         asker,
         samples,
         qps=qps,
@@ -163,6 +159,9 @@ def _open_loop(asker: Asker, order: I32) -> Samples:
     asked, due_s = samples.query.tolist(), samples.due_s.tolist()
     end = due_s[-1] + profile.backlog_limit_s
     begin = perf_counter() + 0.005  # time for the workers to get to their places
+    if asker.watch is not None:
+        asker.watch.begin_s = begin
+    asker.begin("load")
 
     def work() -> None:
         while samples.sent < n and not samples.saturated and asker.tally.fatal is None:
@@ -175,6 +174,9 @@ def _open_loop(asker: Asker, order: I32) -> Samples:
             if wait > 0:
                 asker.crew.sleep(wait)
             samples.last_start_s = max(samples.last_start_s, perf_counter() - begin)
+            if asker.watch is not None:
+                asker.watch.sent += 1
+                asker.watch.sent_s = samples.last_start_s
             outcome = asker.ask(asked[turn])
             came_s = outcome.started_s + outcome.took_s - begin
             if came_s > end:
@@ -195,12 +197,21 @@ def _take(asker: Asker, samples: Samples, turn: int, outcome: Outcome, came_s: f
         samples.latency_s[turn] = came_s - samples.due_s[turn]
         samples.service_s[turn] = outcome.took_s
         asker.tally.keep(int(samples.query[turn]), outcome.hits, under_load=True)
+    if asker.watch is not None:
+        _tell(asker.watch, samples, turn)
+
+
+def _tell(watch: Watch, samples: Samples, turn: int) -> None:
+    watch.errors, watch.saturated = samples.errors, samples.saturated
+    latency_s, service_s = float(samples.latency_s[turn]), float(samples.service_s[turn])
+    watch.ended.append((latency_s, service_s, int(samples.query[turn])))
 
 
 def _burst(asker: Asker, ahead: Iterator[int]) -> tuple[float | None, int]:
     """Ask as fast as the users can: answers a second, and how many requests failed."""
     if asker.profile.burst_s <= 0:
         return None, 0
+    asker.begin("burst")
     answered = failed = 0
     begin = perf_counter()
 
@@ -224,6 +235,7 @@ def _ask_afterwards(asker: Asker, order: I32) -> None:
     for query in order.tolist():
         if asker.tally.state[query] != NOT_ASKED:
             continue
+        asker.begin("rest")
         asker.tally.state[query] = UNANSWERED
         if failures >= GIVE_UP_ASKING or perf_counter() >= end:
             continue
@@ -232,31 +244,3 @@ def _ask_afterwards(asker: Asker, order: I32) -> None:
         failures = failures + 1 if hits is None else 0
         if hits is not None:
             asker.tally.keep(query, hits, under_load=False)
-
-
-def _result(
-    asker: Asker,
-    samples: Samples,
-    *,
-    qps: float | None,
-    burst_errors: int,
-    settled: bool,
-    cold_ms: float | None,
-) -> LoadResult:
-    sent, tally = samples.sent, asker.tally
-    return LoadResult(
-        latency_ms=1e3 * samples.latency_s[:sent],
-        service_ms=1e3 * samples.service_s[:sent],
-        query=samples.query[:sent],
-        answers=tally.answers,
-        state=tally.state,
-        rate_per_s=sent / (samples.last_start_s + 1 / asker.profile.rate_per_s),
-        qps=qps,
-        errors=samples.errors + burst_errors,
-        error_texts=tuple(tally.texts),
-        duplicates=tally.duplicates,
-        short=tally.short,
-        saturated=samples.saturated,
-        unsettled=not settled,
-        cold_ms=cold_ms,
-    )

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 from indexers.index_types import BackendConfig, IndexHandle, SearchParams
 from indexers.manifest import Parameter
 from indexers.types import F64, I32, U8
@@ -22,7 +24,7 @@ class LoadProfile:
 
     Attributes:
         rate_per_s: requests a second that the open-loop schedule sends, > 0.
-        samples: measured requests; raised to one per runnable query.
+        samples: measured requests.
         burst_s: length of the closed-loop burst that gives the capacity; 0 leaves it out.
         users: concurrent users of the burst, at least 1.
         seed: of the order in which queries are asked.
@@ -30,6 +32,7 @@ class LoadProfile:
         warmup_min: requests before measuring starts, at least.
         warmup_max_s: warm-up ends after this, settled or not.
         backlog_limit_s: a later start than this, or a longer drain, ends the trial as saturated.
+        every_query: raise `samples` to one per runnable query, however long that takes.
     """
 
     rate_per_s: float
@@ -41,6 +44,7 @@ class LoadProfile:
     warmup_min: int = 200
     warmup_max_s: float = 10.0
     backlog_limit_s: float = 2.0
+    every_query: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,33 @@ class Target:
     ids: Path
     runnable: I32
     made_by: Mapping[str, Parameter] = field(default_factory=dict)
+
+    @property
+    def engine(self) -> str:
+        """Name of the backend."""
+        return self.handle.spec.backend
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedIndex:
+    """An index of someone else's, as the load process asks it; it is only ever searched.
+
+    Attributes:
+        engine: name of the engine.
+        config: where its server is.
+        index: its name.
+        bodies: a search request each, as JSON.
+    """
+
+    engine: str
+    config: BackendConfig
+    index: str
+    bodies: tuple[bytes, ...]
+
+    @property
+    def runnable(self) -> I32:
+        """int32 (m,), every body."""
+        return np.arange(len(self.bodies), dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True)

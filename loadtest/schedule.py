@@ -28,8 +28,8 @@ def query_cycle(runnable: I32, seed: int) -> I32:
 
 
 def sample_count(profile: LoadProfile, runnable: int) -> int:
-    """Measured requests: as asked for, and at least one per runnable query."""
-    return max(profile.samples, runnable)
+    """Measured requests: as asked for, and at least one per runnable query where that is so."""
+    return max(profile.samples, runnable) if profile.every_query else profile.samples
 
 
 def intended_s(n: int, rate_per_s: float) -> F64:

@@ -1,7 +1,7 @@
 """What tests share: the real corpora and a running search engine, found or skipped with a reason.
 
-HARNESS_REQUIRE names the real parts that must be there (`data`, `opensearch`, `bge`):
-a missing one then fails instead of skipping.
+HARNESS_REQUIRE names the real parts that must be there (`data`, `opensearch`,
+`elasticsearch`, `bge`, `hnswlib`): a missing one then fails instead of skipping.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from urllib.request import urlopen
 
 import pytest
 
-ENGINE_SCRIPT = Path(__file__).parent / "engines" / "opensearch.py"
-TEST_PORT = 19299
+ENGINE_SCRIPTS = Path(__file__).parent / "engines"
+TEST_PORTS = {"opensearch": 19299, "elasticsearch": 19298}
 NOT_AVAILABLE = 3
 
 
@@ -54,22 +54,41 @@ def minilm() -> Path:
 
 
 @pytest.fixture(scope="session")
-def opensearch_url() -> Iterator[str]:
-    """URL of a real OpenSearch: HARNESS_OPENSEARCH_URL, or a node started for this session."""
-    url = os.environ.get("HARNESS_OPENSEARCH_URL")
+def hnswlib() -> None:
+    """Needs the package of backend `hnswlib`."""
+    try:
+        import hnswlib  # noqa: F401  # what the backend searches with
+    except ImportError:
+        _missing("hnswlib", "hnswlib is not installed: pip install 'harness[hnswlib]'")
+
+
+def _engine_url(name: str) -> Iterator[str]:
+    """URL of a real engine: HARNESS_<NAME>_URL, or that of a node started for this session."""
+    url = os.environ.get(f"HARNESS_{name.upper()}_URL")
     if url:
         urlopen(url, timeout=10).close()
         yield url
         return
-    command = [sys.executable, str(ENGINE_SCRIPT)]
-    up = subprocess.run(
-        [*command, "up", "--port", str(TEST_PORT)], capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, str(ENGINE_SCRIPTS / f"{name}.py")]
+    port = ["--port", str(TEST_PORTS[name])]
+    up = subprocess.run([*command, "up", *port], capture_output=True, text=True, check=False)
     if up.returncode == NOT_AVAILABLE:
-        _missing("opensearch", up.stderr.strip().splitlines()[-1])
+        _missing(name, up.stderr.strip().splitlines()[-1])
     assert up.returncode == 0, up.stderr
     yield up.stdout.strip().splitlines()[-1]
-    subprocess.run([*command, "down", "--port", str(TEST_PORT)], check=True, capture_output=True)
+    subprocess.run([*command, "down", *port], check=True, capture_output=True)
+
+
+@pytest.fixture(scope="session")
+def opensearch_url() -> Iterator[str]:
+    """URL of a real OpenSearch."""
+    yield from _engine_url("opensearch")
+
+
+@pytest.fixture(scope="session")
+def elasticsearch_url() -> Iterator[str]:
+    """URL of a real Elasticsearch."""
+    yield from _engine_url("elasticsearch")
 
 
 @pytest.fixture(autouse=True)

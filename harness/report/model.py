@@ -8,6 +8,7 @@ from typing import Any, TypedDict
 
 from harness.report.numbers import finite, milliseconds, plain
 from harness.settings import shown_family
+from indexers.graph import RANGES
 
 Trial = dict[str, Any]
 """One trial as `summary.json` holds it."""
@@ -20,7 +21,7 @@ class LossSplit(TypedDict):
     """Where a family loses quality, all on the objective; None where it was not computed.
 
     `code_exact` is exact search by what an index ranks by, `best_lsh` the best setting that
-    looks into tables or tokens; `hashing_loss` is reference − code_exact, `index_loss` is
+    looks into tables, tokens or a graph; `hashing_loss` is reference − code_exact, `index_loss` is
     code_exact − best_lsh.
     """
 
@@ -77,6 +78,7 @@ class Row:
 
     Attributes:
         family: with what of its hashing is not plain; `BM25` where the trial has none.
+        graph: `m`, `ef_construction` and `ef_search` of a graph; empty for other kinds.
         objective: mean of the study's objective; None where it has none.
         latency_ms: the statistic that the SLA is set on.
         upper_ms: its one-sided 95 % upper bound.
@@ -91,6 +93,7 @@ class Row:
     kind: str
     num_tables: int | None
     hash_length: int | None
+    graph: dict[str, int]
     baseline: bool
     status: str
     feasible: bool
@@ -123,7 +126,9 @@ class Row:
         if self.rerank:
             place = f"{place}, re-ranked by {self.rerank}"
         sizes = [str(n) for n in (self.num_tables, self.hash_length) if n is not None]
-        return f"{' '.join([self.family, ' × '.join(sizes)]).rstrip()} · {place}"
+        graph = ", ".join(f"{name} {value}" for name, value in self.graph.items())
+        told = [part for part in (self.family, " × ".join(sizes), graph) if part]
+        return f"{' '.join(told)} · {place}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +234,7 @@ def _row(trial: Trial, stat: str, objective: str, roles: dict[str, str], front: 
         kind=setting["kind"],
         num_tables=setting.get("num_tables"),
         hash_length=setting.get("hash_length"),
+        graph={name: setting[name] for name in RANGES if setting.get(name) is not None},
         baseline=bool(trial["baseline"]),
         status=trial["status"],
         feasible=bool(trial["feasible"]),

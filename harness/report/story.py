@@ -22,6 +22,13 @@ class Choice:
     facts: tuple[tuple[str, str, str], ...]
 
 
+_GRAPH = {
+    "m": "Links of a node",
+    "ef_construction": "Candidates in building",
+    "ef_search": "Candidates in searching",
+}
+
+
 def choice(report: Report) -> Choice | None:
     """The card; None where no trial was measured."""
     row = report.find("pick")
@@ -43,6 +50,7 @@ def _facts(report: Report, row: Row) -> list[tuple[str, str, str]]:
         ("Family", row.family, f"{numbers.count(bits)}-bit code" if bits else ""),
         ("Tables", numbers.count(row.num_tables), "num_tables"),
         ("Hash length", numbers.count(row.hash_length), "hash_length"),
+        *((_GRAPH[name], numbers.count(value), name) for name, value in row.graph.items()),
         ("Backend", row.backend, row.kind),
         (
             report.objective,

@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.report import numbers
 from harness.report.model import Report, Row, Trial
+from indexers.graph import RANGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,12 @@ def _setting_columns() -> list[Column]:
         Column("Re-ranked by", lambda row: row.rerank, str, numeric=False),
         Column("Tables", lambda row: row.num_tables, numbers.count),
         Column("Hash length", lambda row: row.hash_length, numbers.count),
+        *(Column(name, _graph(name), numbers.count) for name in RANGES),
     ]
+
+
+def _graph(name: str) -> Callable[[Row], Any]:
+    return lambda row: row.graph.get(name)
 
 
 def _quality_columns(report: Report) -> list[Column]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.report.numbers import significant
 from harness.settings import shown_family
+from indexers.graph import RANGES
 
 SHOWN = 10
 
@@ -27,13 +28,16 @@ def show(summary: dict[str, Any], folder: Path, failures: Sequence[str], *, as_j
 
 def _table(summary: dict[str, Any]) -> list[str]:
     objective, stat = summary["objective"], summary["sla"]["stat"]
-    head = ("", "family", "backend", "kind", "tables", "length", objective, f"{stat} ms", "qps")
     pick = (summary["pick"] or {}).get("key")
     best = sorted(
         (t for t in summary["trials"] if t["status"] == "ok"),
         key=lambda t: (not t["feasible"], -(t["quality"].get(objective) or 0), t["key"]),
     )
-    rows = [_cells(t, objective, stat, pick) for t in best[:SHOWN]]
+    shown = best[:SHOWN]
+    graph = [name for name in RANGES if any(t["setting"].get(name) is not None for t in shown)]
+    sizes = ("tables", "length", *graph)
+    head = ("", "family", "backend", "kind", *sizes, objective, f"{stat} ms", "qps")
+    rows = [_cells(t, graph, objective, stat, pick) for t in shown]
     widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
     return [
         "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
@@ -41,7 +45,9 @@ def _table(summary: dict[str, Any]) -> list[str]:
     ]
 
 
-def _cells(trial: dict[str, Any], objective: str, stat: str, pick: str | None) -> tuple[str, ...]:
+def _cells(
+    trial: dict[str, Any], graph: Sequence[str], objective: str, stat: str, pick: str | None
+) -> tuple[str, ...]:
     setting = trial["setting"]
     mark = "→" if trial["key"] == pick else "" if trial["feasible"] else "✗"
     return (
@@ -51,6 +57,7 @@ def _cells(trial: dict[str, Any], objective: str, stat: str, pick: str | None) -
         setting["kind"] if setting["rerank"] != "signature" else f"{setting['kind']}, signature",
         _number(setting["num_tables"], "d"),
         _number(setting["hash_length"], "d"),
+        *(_number(setting.get(name), "d") for name in graph),
         _number(trial["quality"].get(objective), ".3f"),
         significant((trial["latency_ms"] or {}).get(stat)),
         _number(trial["qps"], ",.0f"),

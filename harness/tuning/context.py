@@ -9,6 +9,7 @@ from typing import Any
 
 from harness import __version__
 from harness.config import StudyConfig
+from harness.config_sizes import GRAPH
 from harness.report.model import LossSplit, ReportContext
 from harness.tuning.connect import standing_places
 from harness.tuning.hashing import Hashing, hashing_of
@@ -168,13 +169,24 @@ def _remarks(trials: Sequence[Trial]) -> list[str]:
             f"{sum(t.errors for t in broken):,} requests failed or timed out in {len(broken)} of "
             f"{len(trials)} trials, most of them ({worst.errors:,}) in {label(worst.setting)}",
         )
-    short = [trial.short for trial in trials if trial.short and trial.setting.kind in SWEPT]
-    if short:
-        lines.append(
-            f"queries that got fewer answers than the cut-off, since their buckets hold too few "
-            f"documents: up to {max(short)} in a trial, in {len(short)} of {len(trials)} trials"
-        )
+    lines += _short_remarks(trials)
     return lines[:MOST_REMARKS]
+
+
+def _short_remarks(trials: Sequence[Trial]) -> Iterator[str]:
+    """Answers shorter than the cut-off, by what makes them so."""
+    kinds = [kind for kind in SWEPT if kind != GRAPH]
+    reasons = (
+        (kinds, "their buckets hold too few documents"),
+        ([GRAPH], "their search reaches too few nodes of the graph"),
+    )
+    for of, reason in reasons:
+        short = [trial.short for trial in trials if trial.short and trial.setting.kind in of]
+        if short:
+            yield (
+                f"queries that got fewer answers than the cut-off, since {reason}: "
+                f"up to {max(short)} in a trial, in {len(short)} of {len(trials)} trials"
+            )
 
 
 def _query_notes(summary: Summary) -> Iterator[str]:
@@ -223,7 +235,7 @@ def _loss(trials: Sequence[Trial], summary: Summary) -> Iterator[LossSplit]:
             trial.quality.get(objective)
             for trial in trials
             if hashing_of(trial.setting) == hashing
-            and trial.setting.kind in (NESTED, "tokens")
+            and trial.setting.kind in (NESTED, "tokens", GRAPH)
             and trial.setting.rerank == by
         ]
         best = max((value for value in found if value is not None), default=None)

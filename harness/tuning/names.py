@@ -6,6 +6,7 @@ import math
 
 from harness.settings import Setting, family_name
 from harness.tuning.hashing import Hashing
+from indexers.graph import RANGES
 
 
 def name_of(setting: Setting) -> str:
@@ -15,18 +16,25 @@ def name_of(setting: Setting) -> str:
     sizes = "" if setting.num_tables is None else f", num_tables {setting.num_tables}"
     if setting.hash_length is not None:
         sizes += f", hash_length {setting.hash_length}"
+    sizes += "".join(f", {size}" for size in graph_sizes(setting))
     rerank = ", rerank signature" if setting.rerank == "signature" else ""
     return f"{family_name(setting)} on {setting.backend} ({setting.kind}{sizes}{rerank})"
 
 
 def label(setting: Setting) -> str:
-    """A setting for people: `simhash tables lsh 20 × 12`."""
+    """A setting for people: `simhash tables lsh 20 × 12`, `… hnsw m 16 ef_search 64`."""
     parts = ["" if setting.family is None else family_name(setting), setting.backend, setting.kind]
     sizes = [str(n) for n in (setting.num_tables, setting.hash_length) if n is not None]
-    parts.append(" × ".join(sizes))
+    parts += [" × ".join(sizes), *graph_sizes(setting)]
     if setting.rerank == "signature":
         parts.append("by signature")
     return " ".join(part for part in parts if part)
+
+
+def graph_sizes(setting: Setting) -> list[str]:
+    """Parameters of a graph for people; empty where the kind has none."""
+    values = ((name, getattr(setting, name)) for name in RANGES)
+    return [f"{name} {value}" for name, value in values if value is not None]
 
 
 def milliseconds(value: float) -> str:

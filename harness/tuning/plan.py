@@ -14,6 +14,7 @@ from harness.tuning.hashing import hashing_of
 from harness.tuning.space import NESTED, Point, space, sweep_of
 from harness.tuning.trial import Trial
 from indexers.address import address
+from indexers.graph import RANGES
 from indexers.normaliser import NORMALISER
 from indexers.registry import backend, family
 from loadtest.profile import LoadProfile
@@ -146,7 +147,7 @@ def _key(
     profile = load_profile(config, setting.backend)
     content = {
         **common,
-        "setting": asdict(setting),
+        "setting": _content(setting),
         "family_version": None if setting.family is None else family(setting.family).version,
         "rate_per_s": profile.rate_per_s,
         "samples": profile.samples,
@@ -156,6 +157,12 @@ def _key(
         "shared_with": _grid(config, setting, dimension) if config.build == "shared" else None,
     }
     return _digest(content, 8)
+
+
+def _content(setting: Setting) -> dict[str, object]:
+    """What a key says of a setting; a parameter of graphs is not said where there is none."""
+    content = asdict(setting)
+    return {name: v for name, v in content.items() if name not in RANGES or v is not None}
 
 
 def _grid(

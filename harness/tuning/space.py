@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from harness.config import StudyConfig
+from harness.config_sizes import GRAPH
 from harness.settings import PLAIN, Setting
 from harness.tuning.hashing import Hashing, size_problems
 from indexers.errors import SettingError
+from indexers.graph import SWEPT_EF_SEARCH, USUAL_EF_CONSTRUCTION, USUAL_M
 from indexers.index_types import IndexSpec, SearchParams
 from indexers.protocols import Family, Sweep
 from indexers.registry import backend, family
@@ -18,7 +20,7 @@ NESTED = "lsh"
 """The kind whose one build serves every smaller setting."""
 TABLED = ("lsh", "multihash")
 """Kinds with num_tables and hash_length."""
-SWEPT = (*TABLED, "tokens")
+SWEPT = (*TABLED, "tokens", GRAPH)
 TEXT = "bm25"
 
 
@@ -115,6 +117,8 @@ def spec_of(setting: Setting) -> IndexSpec:
         num_tables=setting.num_tables,
         hash_lengths=() if setting.hash_length is None else (setting.hash_length,),
         bits=setting.bits,
+        m=setting.m,
+        ef_construction=setting.ef_construction,
     )
 
 
@@ -125,6 +129,7 @@ def params_of(setting: Setting, k: int) -> SearchParams:
         num_tables=setting.num_tables,
         hash_length=setting.hash_length,
         rerank=setting.rerank or "code",
+        ef_search=setting.ef_search,
     )
 
 
@@ -133,11 +138,11 @@ def _all(config: StudyConfig, dimension: int | None) -> Iterator[Point]:
         made, sweep = family(family_name), sweep_of(config, family_name, dimension)
         for hashing in _hashings(config, made, sweep):
             for backend_name in config.backend:
-                for kind in backend(backend_name).kinds:
+                for kind in config.kinds_on(backend_name):
                     if kind in made.kinds:
                         yield from _of_kind(config, hashing, sweep, backend_name, kind)
     for backend_name in config.backend:
-        if TEXT in backend(backend_name).kinds:
+        if TEXT in config.kinds_on(backend_name):
             yield Point(Setting(None, backend_name, TEXT), baseline=True)
 
 
@@ -169,6 +174,9 @@ def _of_kind(
     config: StudyConfig, hashing: Hashing, sweep: Sweep, backend_name: str, kind: str
 ) -> Iterator[Point]:
     reranks = _reranks(config, family(hashing.family))
+    if kind == GRAPH:
+        yield from _graphs(config, hashing, backend_name, reranks[0])
+        return
     if kind not in TABLED:
         for rerank in reranks[:1]:
             setting = hashing.setting(backend_name, kind, hashing.num_tables, None, rerank)
@@ -178,6 +186,24 @@ def _of_kind(
     for rerank, tables, length in product(reranks, counts, sweep.hash_lengths):
         setting = hashing.setting(backend_name, kind, tables, length, rerank)
         yield Point(setting, baseline=False)
+
+
+def _graphs(
+    config: StudyConfig, hashing: Hashing, backend_name: str, rerank: str
+) -> Iterator[Point]:
+    """Settings that one graph serves come one after another."""
+    name = hashing.family
+    plain = hashing.setting(backend_name, GRAPH, hashing.num_tables, None, rerank)
+    asked = config.given("ef_search", name) or SWEPT_EF_SEARCH
+    # a search keeps no fewer candidates than it answers
+    widths = sorted({max(width, config.cutoff) for width in asked})
+    for m, ef_construction, ef_search in product(
+        config.given("m", name) or (USUAL_M,),
+        config.given("ef_construction", name) or (USUAL_EF_CONSTRUCTION,),
+        widths,
+    ):
+        sized = replace(plain, m=m, ef_construction=ef_construction, ef_search=ef_search)
+        yield Point(sized, baseline=False)
 
 
 def _reranks(config: StudyConfig, made: Family) -> tuple[str, ...]:
@@ -190,14 +216,22 @@ def _impossible(setting: Setting, k: int) -> str | None:
 
 
 def _absent(config: StudyConfig) -> Iterator[tuple[str, int]]:
-    """Families that a backend of the study has no kind for."""
-    for family_name in config.family:
-        needed = family(family_name).kinds
-        for backend_name in config.backend:
-            held = [kind for kind in backend(backend_name).kinds if kind != TEXT]
+    """What a backend of the study has no kind for: families, or all that was asked for."""
+    for backend_name in config.backend:
+        kinds = config.kinds_on(backend_name)
+        held = [kind for kind in kinds if kind != TEXT]
+        if not kinds:
+            all_kinds = ", ".join(backend(backend_name).kinds)
+            yield f"{backend_name}, such as: of the kinds asked for, it has none: {all_kinds}", 1
+        for family_name in config.family if held else ():
+            needed = family(family_name).kinds
             if not set(needed) & set(held):
                 yield (
                     f"{family_name} on {backend_name}, such as: {family_name} is searched as "
-                    f"{', '.join(needed)}, and {backend_name} has {', '.join(held)}",
+                    f"{', '.join(needed)}, and {backend_name} {_has(config)} {', '.join(held)}",
                     1,
                 )
+
+
+def _has(config: StudyConfig) -> str:
+    return "has" if config.kind is None else "is asked for"

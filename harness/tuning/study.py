@@ -24,6 +24,7 @@ from harness.tuning.connect import (
     sweep_standing,
     tell_standing,
 )
+from harness.tuning.kept import keep_config
 from harness.tuning.plan import (
     Plan,
     Planned,
@@ -76,6 +77,7 @@ def tune(config: StudyConfig, *, command: str, fresh: bool = False, progress: Pr
         sweep_standing(config, store, progress)
         if missing:
             _measure(config, plan, missing, store, fresh=fresh, progress=progress)
+        keep_config(store, config)
         return conclude(config, plan, store, command=command)
 
 
@@ -106,12 +108,12 @@ def _measure(
     _announce(config, plan, missing, corpus, progress)
     _put_facts(store, config, corpus, connected)
     store.put_meta("carried", carried)
-    with _work_folder(plan.folder / WORK) as work:
+    with work_folder(plan.folder / WORK) as work:
         _run(config, plan, missing, store, corpus, vectors, connected, work, progress)
 
 
 @contextmanager
-def _work_folder(folder: Path) -> Iterator[Path]:
+def work_folder(folder: Path) -> Iterator[Path]:
     """A folder for temporary files, emptied of what a killed run left in it."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import orjson
 
+from indexers.backends._engine_dialect import Dialect
 from indexers.backends._engine_errors import Refused, reason
 from indexers.backends._engine_layout import fitting, tails
 from indexers.errors import BackendError
@@ -51,7 +52,7 @@ def indexed_rows(spec: IndexSpec, documents: Documents) -> I64:
     return np.flatnonzero(fingerprints.status == Status.OK).astype(np.int64)
 
 
-def blocks(spec: IndexSpec, documents: Documents, rows: I64) -> Iterator[Lines]:
+def blocks(spec: IndexSpec, documents: Documents, rows: I64, dialect: Dialect) -> Iterator[Lines]:
     """The documents of these ordinals, a block of lines at a time.
 
     Raises:
@@ -64,7 +65,7 @@ def blocks(spec: IndexSpec, documents: Documents, rows: I64) -> Iterator[Lines]:
             ends = [b',"text":%b}\n' % _json(documents.texts[row]) for row in part.tolist()]
         else:
             assert documents.fingerprints is not None
-            ends = tails(spec, documents.fingerprints.take(part))
+            ends = tails(spec, documents.fingerprints.take(part), dialect)
         heads = (_head(name) for name in ids)
         yield Lines(ids, [head + end for head, end in zip(heads, ends, strict=True)])
 

@@ -2,26 +2,24 @@
 
 Every hash length has a keyword field `h<length>` with one token `t:hex` per table, so that fewer
 tables are fewer tokens in the query, and one index serves a whole grid. The re-ranking code is in
-the binary field `c`, one doc value for all its bytes: at 2,048 bits a script reads it five times
-as fast as a field of doc values a 64-bit word, at 128 bits as fast. `id` is the document's id;
-`text` is for BM25. What families without a code have is told in `_engine_sets`, `_engine_strings`
-and `_engine_vectors`.
+the field `c`, a vector in `v`, each engine in its own way (`_engine_dialect`). `id` is the
+document's id; `text` is for BM25. What families of sets and strings have is told in `_engine_sets`
+and `_engine_strings`.
 """
 
 from __future__ import annotations
 
-from base64 import b64encode
 from typing import Any
 
 import numpy as np
 
 from indexers.atoms import prefix_values
+from indexers.backends._engine_dialect import Dialect
 from indexers.index_types import IndexSpec
 from indexers.types import I64, U8, U32, Atom, Fingerprints
 
 HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 TOKENS = {"type": "keyword", "norms": False, "doc_values": False, "index_options": "docs"}
-CODE = {"type": "binary", "doc_values": True}
 ID = {"type": "keyword", "index": False, "doc_values": True}
 
 SETTINGS = {
@@ -80,14 +78,17 @@ def _template(num_tables: int, width: int) -> tuple[U8, I64]:
     return np.frombuffer(closed, dtype=np.uint8), np.array(places, dtype=np.int64)
 
 
-def code_properties(spec: IndexSpec) -> dict[str, Any]:
+def code_properties(spec: IndexSpec, dialect: Dialect) -> dict[str, Any]:
     """Mapping of the fields of a family with a code."""
-    return {"c": CODE} | {f"h{length}": TOKENS for length in spec.hash_lengths}
+    assert spec.bits is not None
+    return {"c": dialect.code.mapping(spec.bits)} | {
+        f"h{length}": TOKENS for length in spec.hash_lengths
+    }
 
 
-def code_tails(spec: IndexSpec, fingerprints: Fingerprints) -> list[bytes]:
+def code_tails(spec: IndexSpec, fingerprints: Fingerprints, dialect: Dialect) -> list[bytes]:
     """The rest of each document's line, after the id."""
-    codes = [b',"c":"%b"' % b64encode(code.tobytes()) for code in fingerprints.codes]
+    codes = [b',"c":' + value for value in dialect.code.values(fingerprints.codes)]
     keys = fingerprints.keys[: spec.num_tables]
     columns = []
     for length in spec.hash_lengths:

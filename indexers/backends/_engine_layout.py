@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from indexers.backends import _engine_sets, _engine_strings, _engine_vectors
+from indexers.backends import _engine_sets, _engine_strings
+from indexers.backends._engine_dialect import Dialect
 from indexers.backends._engine_fields import code_properties, code_tails
 from indexers.backends._fits import default_rerank, needed_forms
 from indexers.errors import BackendError
@@ -41,7 +42,7 @@ def fitting(spec: IndexSpec, fingerprints: Fingerprints | None, whose: str) -> F
     return fingerprints
 
 
-def properties(spec: IndexSpec, documents: Documents) -> dict[str, Any]:
+def properties(spec: IndexSpec, documents: Documents, dialect: Dialect) -> dict[str, Any]:
     """Mapping of the index's fields, `id` apart; the documents fit."""
     if spec.kind == "bm25":
         return {"text": TEXT}
@@ -52,11 +53,12 @@ def properties(spec: IndexSpec, documents: Documents) -> dict[str, Any]:
         return _engine_strings.properties(tokens=tokens)
     if by == "cosine":
         assert documents.fingerprints is not None
-        return _engine_vectors.properties(documents.fingerprints)
-    return code_properties(spec)
+        assert documents.fingerprints.vectors is not None
+        return {"v": dialect.vector.mapping(documents.fingerprints.vectors.shape[1])}
+    return code_properties(spec, dialect)
 
 
-def tails(spec: IndexSpec, fingerprints: Fingerprints) -> list[bytes]:
+def tails(spec: IndexSpec, fingerprints: Fingerprints, dialect: Dialect) -> list[bytes]:
     """The rest of each document's line, after the id."""
     by, tokens = ranked_by(spec), spec.kind == "tokens"
     if by == "jaccard":
@@ -64,5 +66,6 @@ def tails(spec: IndexSpec, fingerprints: Fingerprints) -> list[bytes]:
     if by == "levenshtein":
         return _engine_strings.tails(fingerprints, tokens=tokens)
     if by == "cosine":
-        return _engine_vectors.tails(fingerprints)
-    return code_tails(spec, fingerprints)
+        assert fingerprints.vectors is not None
+        return [b',"v":%b}\n' % value for value in dialect.vector.values(fingerprints.vectors)]
+    return code_tails(spec, fingerprints, dialect)

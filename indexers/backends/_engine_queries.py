@@ -6,11 +6,13 @@ nothing stored is read. What a query brings to a script is parameters, so that i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import orjson
 
 from indexers.backends._engine_fields import token_lists
 from indexers.index_types import SearchParams
-from indexers.types import U8, Fingerprints
+from indexers.types import Fingerprints
 
 SEARCH_PATH = (
     "/{index}/_search?allow_partial_search_results=false"
@@ -20,15 +22,6 @@ SEARCH_PATH = (
 
 EVERYTHING = b'{"match_all":{}}'
 MAX_TERMS = 65_536  # index.max_terms_count
-
-
-# bits − Hamming distance; the query's code is a string of characters 0 to 255, one a byte, which
-# Painless reads without boxing
-HAMMING = (
-    "def v = doc['c'].value; byte[] c = v.bytes; int o = v.offset; String q = params.code; "
-    "int n = q.length(), d = 0; for (int i = 0; i < n; ++i) "
-    "{ d += Integer.bitCount((c[o + i] ^ q.charAt(i)) & 255); } return 8 * n - d;"
-)
 
 
 def common(k: int) -> bytes:
@@ -77,20 +70,16 @@ def terms(field: str, tokens: bytes) -> bytes:
     return b'{"bool":{"filter":%b}}' % clauses[0]
 
 
-def _scripts(codes: U8) -> list[bytes]:
-    """The script of each query."""
-    start = b'{"source":%b,"params":{"code":' % orjson.dumps(HAMMING)
-    return [start + orjson.dumps(code.tobytes().decode("latin-1")) + b"}}" for code in codes]
-
-
-def flat_bodies(codes: U8, k: int) -> list[bytes]:
-    """Every document by the re-ranking code: one body a query."""
+def flat_bodies(scripts: Sequence[bytes], k: int) -> list[bytes]:
+    """Every document, scored by each query's script."""
     start = common(k) + b',"query":{"script_score":{"query":%b,"script":' % EVERYTHING
-    return [start + script + b"}}}" for script in _scripts(codes)]
+    return [start + script + b"}}}" for script in scripts]
 
 
-def lsh_bodies(fingerprints: Fingerprints, params: SearchParams) -> list[bytes]:
-    """Documents that share a token, by the re-ranking code: one body a query."""
+def lsh_bodies(
+    fingerprints: Fingerprints, scripts: Sequence[bytes], params: SearchParams
+) -> list[bytes]:
+    """Documents that share a token, scored by each query's script."""
     assert params.num_tables is not None
     assert params.hash_length is not None
     keys = fingerprints.keys[: params.num_tables]
@@ -101,7 +90,7 @@ def lsh_bodies(fingerprints: Fingerprints, params: SearchParams) -> list[bytes]:
     )
     return [
         start + terms(field, row.tobytes()) + b',"script":' + script + b"}}}"
-        for row, script in zip(tokens, _scripts(fingerprints.codes), strict=True)
+        for row, script in zip(tokens, scripts, strict=True)
     ]
 
 

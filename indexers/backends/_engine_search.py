@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import orjson
 
-from indexers.backends import _engine_sets, _engine_strings, _engine_vectors
+from indexers.backends import _engine_sets, _engine_strings
+from indexers.backends._engine_dialect import Dialect
 from indexers.backends._engine_errors import reason, refusal, squash
 from indexers.backends._engine_layout import fitting, ranked_by
 from indexers.backends._engine_queries import SEARCH_PATH, flat_bodies, lsh_bodies
@@ -127,7 +128,11 @@ class EngineSearcher:
 
 
 def bodies(
-    handle: IndexHandle, params: SearchParams, queries: Queries, transport: Transport
+    handle: IndexHandle,
+    params: SearchParams,
+    queries: Queries,
+    transport: Transport,
+    dialect: Dialect,
 ) -> list[bytes | None]:
     """The body of every query; None where it has no answers by its nature.
 
@@ -137,38 +142,46 @@ def bodies(
     """
     spec = handle.spec
     if spec.kind == "bm25":
-        return text_bodies(handle.location, params.k, queries.texts, transport)
+        return text_bodies(handle.location, params.k, queries.texts, transport, dialect)
     fingerprints = fitting(spec, queries.fingerprints, "the queries")
     rows = np.flatnonzero(fingerprints.status == Status.OK).astype(np.int64)
     if spec.kind == "lsh":
         check_tables(handle, params, len(fingerprints.keys))
-    asked = iter(_bodies(spec, params, fingerprints.take(rows), transport))
+    asked = iter(_bodies(spec, params, fingerprints.take(rows), transport, dialect))
     ok = set(rows.tolist())
     return [next(asked) if row in ok else None for row in range(len(fingerprints))]
 
 
 def _bodies(
-    spec: IndexSpec, params: SearchParams, fingerprints: Fingerprints, transport: Transport
+    spec: IndexSpec,
+    params: SearchParams,
+    fingerprints: Fingerprints,
+    transport: Transport,
+    dialect: Dialect,
 ) -> list[bytes]:
     """One body a query; all of them are OK."""
     by, tokens = ranked_by(spec), spec.kind == "tokens"
     if by == "jaccard":
         assert fingerprints.hashes is not None
-        clauses = live_clause_limit(transport) if tokens else 0
+        clauses = live_clause_limit(transport, dialect) if tokens else 0
         return _engine_sets.bodies(fingerprints.hashes, params.k, tokens=tokens, clauses=clauses)
     if by == "levenshtein":
         return _engine_strings.bodies(fingerprints, params.k, tokens=tokens)
     if by == "cosine":
         assert fingerprints.vectors is not None
-        return _engine_vectors.bodies(fingerprints.vectors, params.k)
+        return flat_bodies(dialect.vector.scripts(fingerprints.vectors), params.k)
+    scripts = dialect.code.scripts(fingerprints.codes)
     if spec.kind == "flat":
-        return flat_bodies(fingerprints.codes, params.k)
-    return lsh_bodies(fingerprints, params)
+        return flat_bodies(scripts, params.k)
+    return lsh_bodies(fingerprints, scripts, params)
 
 
-def score_reader(spec: IndexSpec) -> Callable[[float], float]:
+def score_reader(spec: IndexSpec, dialect: Dialect) -> Callable[[float], float]:
     """What turns an engine's score into the similarity."""
-    return _engine_vectors.cosine if ranked_by(spec) == "cosine" else float
+    by = ranked_by(spec)
+    if by == "cosine":
+        return dialect.vector.similarity
+    return dialect.code.similarity if by == "code" else float
 
 
 def check_tables(handle: IndexHandle, params: SearchParams, query_tables: int) -> None:

@@ -1,7 +1,7 @@
 """BM25 queries, cut to the number of clauses that the server allows.
 
 A match query makes one clause of every token, repeated ones included, and a server refuses more
-than `indices.query.bool.max_clause_count` of them. Longer texts are cut after as many tokens, by
+than some number of them. Longer texts are cut after as many tokens, by
 the server's own analyzer; what is kept is scored as the server would.
 """
 
@@ -12,41 +12,30 @@ from typing import Any
 
 import orjson
 
+from indexers.backends._engine_dialect import Dialect
 from indexers.backends._engine_errors import refusal
 from indexers.backends._engine_queries import text_body
 from indexers.index_types import HttpRequest, Transport
 
-LIMIT_PATH = "/_cluster/settings?include_defaults=true&filter_path=**.max_clause_count"
-DEFAULT_CLAUSES = 1024
-
 
 def text_bodies(
-    index: str, k: int, texts: Sequence[str], transport: Transport
+    index: str, k: int, texts: Sequence[str], transport: Transport, dialect: Dialect
 ) -> list[bytes | None]:
     """One body a query; None for blank texts."""
-    limit = live_clause_limit(transport)
+    limit = live_clause_limit(transport, dialect)
     return [
         text_body(cut(index, text, limit, transport), k) if text.strip() else None
         for text in map(valid, texts)
     ]
 
 
-def live_clause_limit(transport: Transport) -> int:
+def live_clause_limit(transport: Transport, dialect: Dialect) -> int:
     """The clauses that the server allows in a query now.
 
     Raises:
         BackendError: it does not tell.
     """
-    return clause_limit(ask(transport, "GET", LIMIT_PATH, b""))
-
-
-def clause_limit(settings: dict[str, Any]) -> int:
-    """The live limit: a transient setting wins over a persistent one over the default."""
-    for layer in ("transient", "persistent", "defaults"):
-        limits = settings.get(layer, {}).get("indices", {}).get("query", {}).get("bool", {})
-        if "max_clause_count" in limits:
-            return int(limits["max_clause_count"])
-    return DEFAULT_CLAUSES
+    return dialect.clause_limit(ask(transport, "GET", dialect.limit_path, b""))
 
 
 def cut(index: str, text: str, limit: int, transport: Transport) -> str:

@@ -50,6 +50,18 @@ def misfit(
     return None
 
 
+def no_code_or_vector(backend: str, spec: IndexSpec, params: SearchParams) -> str | None:
+    """Why a backend that compares nothing but codes and vectors cannot rank so, or None."""
+    if params.rerank == "signature":
+        return f"{backend} has no rerank 'signature': choose code"
+    if params.rerank not in ("code", "cosine"):
+        return (
+            f"{backend} compares codes or vectors, and {spec.family} has neither: "
+            "choose tables by tokens, or exact"
+        )
+    return None
+
+
 def _family_misfit(backend: str, spec: IndexSpec, params: SearchParams) -> str | None:
     family = registry.family(spec.family) if spec.family else None
     if family and not family.kinds:

@@ -1,26 +1,31 @@
-"""FAISS in process: exhaustive search of codes or vectors, and multi-index hashing with hash maps.
+"""FAISS in process: exhaustive search, multi-index hashing with hash maps, and graphs.
 
 `multihash` is Norouzi, Punjani and Fleet, "Fast search in Hamming space with multi-index
 hashing" (CVPR 2012), without flipped bits: map t holds bits t · hash_length and following of the
 code, so that it serves the one (num_tables, hash_length) it was built for.
+
+`hnsw` (see `indexers.graph`) compares codes by Hamming distance and vectors by inner product. It is
+built by one thread from fixed seeds: the same documents give the same file, for one version of
+FAISS on one kind of processor.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from indexers import registry
-from indexers.backends._cosine import check_dimensions, cosines
-from indexers.backends._fits import misfit
-from indexers.backends._folder import InProcess, fingerprints_of, map_array, write_index
-from indexers.errors import BackendError, MissingPackage, SettingError
+from indexers import graph, registry
+from indexers.backends._faiss_search import FILE, CodeSearcher, VectorSearcher, library
+from indexers.backends._fits import misfit, no_code_or_vector
+from indexers.backends._folder import InProcess, write_index
+from indexers.errors import SettingError
 from indexers.index_types import (
     BackendInfo,
     Documents,
-    Hits,
     IndexHandle,
     IndexSpec,
     Queries,
@@ -29,126 +34,30 @@ from indexers.index_types import (
 from indexers.protocols import Searcher
 from indexers.types import F32, U8, Fingerprints, Progress, Status, no_progress
 
-FILE = "index.faiss"
-SPARE = 16
-"""Vectors asked for beyond the k: float32 sums may put near-equal ones in another order."""
-
-
-def _faiss() -> Any:
-    try:
-        import faiss
-    except ImportError as error:
-        raise MissingPackage(
-            "backend 'faiss' needs a package that is not installed: pip install faiss-cpu"
-        ) from error
-    return faiss
-
-
-class CodeSearcher:
-    """A binary index read from its file, with the queries' codes."""
-
-    def __init__(self, handle: IndexHandle, params: SearchParams, queries: Queries) -> None:
-        fingerprints = fingerprints_of(queries, handle.spec)
-        self._status = np.asarray(fingerprints.status)
-        self._codes = np.ascontiguousarray(fingerprints.codes)
-        self._bits, self._k = fingerprints.bits, params.k
-        self._ordinals = map_array(handle, "ordinals")
-        self._index = _read(_faiss().read_index_binary, handle)
-
-    def search(self, query: int) -> Hits:
-        """Answers to the query of this row.
-
-        At the boundary of the k-th distance, which of the tied documents is given is FAISS' own.
-        """
-        if self._status[query] != Status.OK:
-            return Hits(np.empty(0, np.int32), np.empty(0))
-        distances, positions = self._index.search(self._codes[query : query + 1], self._k)
-        found = positions[0] >= 0  # FAISS pads with -1
-        ordinals, distance = self._ordinals[positions[0][found]], distances[0][found]
-        best = np.lexsort((ordinals, distance))
-        return Hits(ordinals[best], (self._bits - distance[best]).astype(np.float64))
-
-    def close(self) -> None:
-        """Let go of the index."""
-        self._index = None
-
-
-class VectorSearcher:
-    """An index of vectors read from its file; cosines of what it finds are taken in float64."""
-
-    def __init__(self, handle: IndexHandle, params: SearchParams, queries: Queries) -> None:
-        fingerprints = fingerprints_of(queries, handle.spec)
-        assert fingerprints.vectors is not None  # looked at above
-        self._status = np.asarray(fingerprints.status)
-        self._queries = np.ascontiguousarray(fingerprints.vectors)
-        self._k = params.k
-        self._ordinals = map_array(handle, "ordinals")
-        faiss = _faiss()
-        index = self._index = _read(faiss.read_index, handle)
-        check_dimensions(index.d, self._queries.shape[1])
-        self._vectors = np.zeros((0, index.d), np.float32)
-        if index.ntotal:  # a view of what the index holds
-            held = faiss.rev_swig_ptr(index.get_xb(), index.ntotal * index.d)
-            self._vectors = held.reshape(index.ntotal, index.d)
-
-    def search(self, query: int) -> Hits:
-        """Answers to the query of this row.
-
-        At the boundary of the k-th cosine, which of the tied documents is given is FAISS' own.
-        """
-        if self._status[query] != Status.OK:
-            return Hits(np.empty(0, np.int32), np.empty(0))
-        wanted = self._queries[query]
-        _, positions = self._index.search(wanted[None], self._k + SPARE)
-        positions = positions[0][positions[0] >= 0]  # FAISS pads with -1
-        ordinals = self._ordinals[positions]
-        scores = cosines(self._vectors[positions], wanted)
-        best = np.lexsort((ordinals, -scores))[: self._k]
-        return Hits(ordinals[best], scores[best])
-
-    def close(self) -> None:
-        """Let go of the index."""
-        del self._vectors
-        self._index = None
-
-
-def _read(read: Any, handle: IndexHandle) -> Any:
-    """The index in its file, mapped where this version of the library can map the kind.
-
-    Raises:
-        BackendError: the file is gone or damaged.
-    """
-    path = Path(handle.location) / FILE
-    try:
-        return read(str(path), getattr(_faiss(), "IO_FLAG_MMAP_IFC", 0))
-    except RuntimeError as error:
-        problem = f"index file {path} cannot be opened: {_first_line(error)}; build it again"
-        raise BackendError(problem) from error
+BLOCK = 8192
+"""Documents that enter a graph at a time: between blocks an interrupt is heeded."""
 
 
 class Faiss(InProcess):
-    """Binary indexes and flat indexes of vectors."""
+    """Binary indexes, and indexes of vectors."""
 
     name: ClassVar[str] = "faiss"
-    kinds: ClassVar[tuple[str, ...]] = ("flat", "multihash")
+    kinds: ClassVar[tuple[str, ...]] = ("flat", "multihash", "hnsw")
 
     @classmethod
     def impossible(cls, spec: IndexSpec, params: SearchParams) -> str | None:
         """Why this combination does not exist, or None."""
         if problem := misfit(cls.name, cls.kinds, spec, params):
             return problem
-        if params.rerank == "signature":
-            return "faiss has no rerank 'signature': choose code"
-        if params.rerank not in ("code", "cosine"):
-            return (
-                f"faiss compares codes or vectors, and {spec.family} has neither: "
-                "choose tables by tokens, or exact"
-            )
+        if problem := no_code_or_vector(cls.name, spec, params):
+            return problem
+        if spec.kind == "hnsw":
+            return graph.problem(spec, params)
         return _multihash_problem(spec, params) if spec.kind == "multihash" else None
 
     def check(self) -> BackendInfo:
         """Its version is that of the library."""
-        return BackendInfo(f"faiss {_faiss().__version__}")
+        return BackendInfo(f"faiss {library().__version__}")
 
     def build(
         self, spec: IndexSpec, documents: Documents, folder: Path, progress: Progress = no_progress
@@ -157,12 +66,17 @@ class Faiss(InProcess):
 
         def write(fingerprints: Fingerprints) -> None:
             rows = np.flatnonzero(fingerprints.status == Status.OK)
+            path = str(folder / FILE)
             if fingerprints.vectors is not None and spec.bits is None:
-                _write_vectors(fingerprints.vectors[rows], folder)
+                vectors = _empty_vector_index(spec, fingerprints.vectors.shape[1])
+                _add(vectors, spec, fingerprints.vectors[rows], progress)
+                library().write_index(vectors, path)
             else:
-                _write_codes(spec, fingerprints.codes[rows], folder)
+                codes = _empty_binary_index(spec)
+                _add(codes, spec, fingerprints.codes[rows], progress)
+                library().write_index_binary(codes, path)
             np.save(folder / "ordinals.npy", rows.astype(np.int32))
-            progress(len(fingerprints))
+            progress(len(fingerprints) - len(rows))
 
         return write_index(spec, documents, folder, write)
 
@@ -188,25 +102,21 @@ def _multihash_problem(spec: IndexSpec, params: SearchParams) -> str | None:
     return None
 
 
-def _write_vectors(vectors: F32, folder: Path) -> None:
-    faiss = _faiss()
-    index = faiss.IndexFlatIP(vectors.shape[1])
-    if len(vectors):
-        index.add(np.ascontiguousarray(vectors))
-    faiss.write_index(index, str(folder / FILE))
-
-
-def _write_codes(spec: IndexSpec, codes: U8, folder: Path) -> None:
-    index = _empty_binary_index(spec)
-    if len(codes):
-        index.add(np.ascontiguousarray(codes))
-    _faiss().write_index_binary(index, str(folder / FILE))
+def _empty_vector_index(spec: IndexSpec, dimension: int) -> Any:
+    faiss = library()
+    if spec.kind == "flat":
+        return faiss.IndexFlatIP(dimension)
+    return _graph(
+        faiss.IndexHNSWFlat(dimension, graph.m_of(spec), faiss.METRIC_INNER_PRODUCT), spec
+    )
 
 
 def _empty_binary_index(spec: IndexSpec) -> Any:
-    faiss = _faiss()
+    faiss = library()
     if spec.kind == "flat":
         return faiss.IndexBinaryFlat(spec.bits)
+    if spec.kind == "hnsw":
+        return _graph(faiss.IndexBinaryHNSW(spec.bits, graph.m_of(spec)), spec)
     lengths = spec.hash_lengths
     params = SearchParams(1, spec.num_tables, lengths[0] if lengths else None)
     if problem := _multihash_problem(spec, params):
@@ -214,8 +124,30 @@ def _empty_binary_index(spec: IndexSpec) -> Any:
     return faiss.IndexBinaryMultiHash(spec.bits, spec.num_tables, lengths[0])
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0]
+def _graph(index: Any, spec: IndexSpec) -> Any:
+    index.hnsw.efConstruction = graph.ef_construction_of(spec)
+    return index
+
+
+def _add(index: Any, spec: IndexSpec, rows: U8 | F32, progress: Progress) -> None:
+    """Add the rows; a graph in blocks, by one thread, since several would race for its links."""
+    block = BLOCK if spec.kind == "hnsw" else max(len(rows), 1)
+    with _one_thread() if spec.kind == "hnsw" else nullcontext():
+        for start in range(0, len(rows), block):
+            part = np.ascontiguousarray(rows[start : start + block])
+            index.add(part)
+            progress(len(part))
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    faiss = library()
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(before)
 
 
 BACKEND = Faiss

@@ -48,7 +48,7 @@ class Bge:
     source: ClassVar[Source] = "vector"
     atom: ClassVar[Atom] = "bit"
     forms: ClassVar[tuple[Form, ...]] = ("vector",)
-    kinds: ClassVar[tuple[str, ...]] = ("flat",)
+    kinds: ClassVar[tuple[str, ...]] = ("flat", "hnsw")
     reranks: ClassVar[tuple[str, ...]] = ("cosine",)
     reads: ClassVar[tuple[str, ...]] = ("dimension",)
     nested: ClassVar[bool] = True

@@ -70,7 +70,7 @@ class Lsh:
     source: ClassVar[Source] = "vector"
     atom: ClassVar[Atom] = "bit"
     forms: ClassVar[tuple[Form, ...]] = ("bits",)
-    kinds: ClassVar[tuple[str, ...]] = ("lsh", "flat", "multihash")
+    kinds: ClassVar[tuple[str, ...]] = ("lsh", "flat", "multihash", "hnsw")
     reranks: ClassVar[tuple[str, ...]] = ("code",)
     reads: ClassVar[tuple[str, ...]] = ("dimension",)
     nested: ClassVar[bool] = True

@@ -123,7 +123,7 @@ class MinHash:
     source: ClassVar[Source] = "text"
     atom: ClassVar[Atom] = "row"
     forms: ClassVar[tuple[Form, ...]] = ("bits", "signature")
-    kinds: ClassVar[tuple[str, ...]] = ("lsh", "flat", "multihash")
+    kinds: ClassVar[tuple[str, ...]] = ("lsh", "flat", "multihash", "hnsw")
     reranks: ClassVar[tuple[str, ...]] = ("code", "signature")
     reads: ClassVar[tuple[str, ...]] = ("shingle_size", "unit", "signatures")
     nested: ClassVar[bool] = True

@@ -131,7 +131,7 @@ class SimHash:
     source: ClassVar[Source] = "text"
     atom: ClassVar[Atom] = "bit"
     forms: ClassVar[tuple[Form, ...]] = ("bits",)
-    kinds: ClassVar[tuple[str, ...]] = ("lsh", "flat", "multihash")
+    kinds: ClassVar[tuple[str, ...]] = ("lsh", "flat", "multihash", "hnsw")
     reranks: ClassVar[tuple[str, ...]] = ("code",)
     reads: ClassVar[tuple[str, ...]] = ("shingle_size", "unit", "weighting")
     nested: ClassVar[bool] = True

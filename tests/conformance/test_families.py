@@ -92,10 +92,11 @@ def test_is_found_by_its_name(family):
 def test_what_it_declares_fits_together(family):
     dimension = D if family.source == "vector" else None
     sweep = family.sweep(dimension)
-    assert set(family.kinds) <= {"lsh", "multihash", "flat", "tokens"}
+    assert set(family.kinds) <= {"lsh", "multihash", "flat", "hnsw", "tokens"}
     assert ("bits" in family.forms) == (sweep.bits is not None) == ("code" in family.reranks)
     assert ("lsh" in family.kinds) == bool(sweep.num_tables) == bool(sweep.hash_lengths)
     assert ("tokens" in family.kinds) <= ("sequence" in family.forms)
+    assert ("hnsw" in family.kinds) <= bool({"bits", "vector"} & set(family.forms))
     assert max(sweep.num_tables, default=0) <= family.max_num_tables
     assert max(sweep.hash_lengths, default=0) <= family.max_hash_length
     assert list(sweep.hash_lengths) == sorted(set(sweep.hash_lengths))

@@ -10,6 +10,7 @@ from indexers.errors import SettingError
 @pytest.fixture(autouse=True)
 def _no_server(monkeypatch):
     monkeypatch.delenv("HARNESS_OPENSEARCH_URL", raising=False)
+    monkeypatch.delenv("HARNESS_ELASTICSEARCH_URL", raising=False)
 
 
 def problems(flags, config=None):
@@ -71,6 +72,9 @@ def test_flags_win_over_yaml_and_yaml_over_the_environment(tmp_path, monkeypatch
         ({"sla_ms": "1", "backend": "solr"}, "backend 'solr' is unknown: choose from"),
         ({"sla_ms": "1", "family": "md5"}, "family 'md5' is unknown: choose from"),
         ({"sla_ms": "1", "backend": "opensearch"}, "needs --opensearch-url"),
+        ({"sla_ms": "1", "backend": "elasticsearch"}, "or HARNESS_ELASTICSEARCH_URL"),
+        ({"sla_ms": "1", "elasticsearch_url": "ftp://x"}, "elasticsearch URL 'ftp://x' is not"),
+        ({"sla_ms": "1", "elasticsearch_url": "http://u:p@h:1"}, "HARNESS_ELASTICSEARCH_URL"),
         ({"sla_ms": "1", "opensearch_url": "ftp://x"}, "'ftp://x' is not understood"),
         ({"sla_ms": "1", "opensearch_url": "http://127.0.0.1:abc"}, "is not understood"),
         ({"sla_ms": "1", "opensearch_url": "http://[::1"}, "is not understood"),
@@ -90,12 +94,27 @@ def test_flags_win_over_yaml_and_yaml_over_the_environment(tmp_path, monkeypatch
         ({"sla_ms": "1", "vectors": "a.npy"}, "--vectors: nothing here reads vectors"),
         ({"sla_ms": "1", "model": "a", "device": "cpu"}, "--model, --device: nothing here reads"),
         ({"sla_ms": "1", "out": ""}, "--out: expected the path of a folder"),
+        ({"sla_ms": "1", "kind": "tree"}, "no 'tree' on tables, faiss; choose from lsh, tokens"),
+        ({"sla_ms": "1", "kind": "hnsw", "backend": "tables"}, "kind: no 'hnsw' on tables"),
+        ({"sla_ms": "1", "kind": ""}, "--kind (0): expected a name"),
+        ({"sla_ms": "1", "kind": "hnsw", "m": ("1",)}, "m: takes 2 to 512, not 1"),
+        ({"sla_ms": "1", "kind": "hnsw", "ef_search": ("0",)}, "ef_search: takes 1 to 10000"),
+        ({"sla_ms": "1", "kind": "hnsw", "ef_construction": ("x",)}, "--ef-construction"),
+        ({"sla_ms": "1", "ef_search": ("64",)}, "ef_search: no hnsw is measured; add it to --kind"),
+        (
+            {"sla_ms": "1", "family": "winnowing", "kind": "hnsw", "m": ("winnowing=8",)},
+            "winnowing is not searched as hnsw",
+        ),
     ],
 )
 def test_bad_flags_are_named(flags, expected):
     found = problems(flags)
     assert any(expected in line for line in found), found
     assert all("\n" not in line for line in found)
+
+
+def test_a_mistake_that_concerns_every_family_is_told_once():
+    assert problems({"sla_ms": "1", "kind": "hnsw", "m": ("1",)}) == ("m: takes 2 to 512, not 1",)
 
 
 def test_all_mistakes_are_told_at_once():

@@ -1,34 +1,20 @@
-"""What goes over the wire to an engine, byte for byte, and what is made of its replies."""
+"""What goes over the wire to OpenSearch alone, byte for byte."""
 
 from __future__ import annotations
 
 import contextlib
-import threading
-from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import orjson
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from indexers import atoms
-from indexers.address import address
-from indexers.backends import _engine_admin as admin
 from indexers.backends import _engine_bulk as bulk
-from indexers.backends._engine_errors import Refused, reason, refusal
-from indexers.backends._engine_fields import index_body, token_lists
+from indexers.backends._engine_fields import index_body
 from indexers.backends._engine_layout import properties
-from indexers.backends._engine_queries import flat_bodies, lsh_bodies, terms
-from indexers.backends._engine_search import EngineSearcher, bodies, score_reader
-from indexers.backends._engine_sets import MERGING
-from indexers.backends._engine_sets import bodies as sets_bodies
-from indexers.backends._engine_strings import SCRIPT as LEVENSHTEIN
-from indexers.backends._engine_text import clause_limit, text_bodies
-from indexers.backends._engine_vectors import check_plugin
+from indexers.backends._engine_opensearch import DIALECT, check_plugin, clause_limit, cosine
+from indexers.backends._engine_search import bodies
 from indexers.backends.opensearch import OpenSearch
-from indexers.errors import BackendError, EngineUnavailable, SettingError
+from indexers.errors import BackendError
 from indexers.index_types import (
     BackendConfig,
     Documents,
@@ -38,17 +24,7 @@ from indexers.index_types import (
     Queries,
     SearchParams,
 )
-from indexers.types import Fingerprints, Ragged
-
-URL = "http://127.0.0.1:1"
-LSH = IndexSpec("opensearch", "lsh", "simhash", 2, (6, 8), 128)
-FLAT = IndexSpec("opensearch", "flat", "simhash", bits=64)
-BM25 = IndexSpec("opensearch", "bm25")
-ROWS = IndexSpec("opensearch", "lsh", "minhash", 2, (2,), 128)
-TOKENS = IndexSpec("opensearch", "tokens", "winnowing")
-SETS = IndexSpec("opensearch", "flat", "winnowing")
-STRINGS = IndexSpec("opensearch", "tokens", "fuzzyhash")
-BGE = IndexSpec("opensearch", "flat", "bge")
+from indexers.types import Fingerprints
 
 # Two documents, two tables. The first 8 bits of the keys are ab 01 and 00 ff, the first 6 bits
 # are those shifted by two: 2a 00 and 00 3f.
@@ -64,37 +40,64 @@ FINGERPRINTS = Fingerprints(
     keys=np.array([[[0xABCDEF01, 0x01000000]], [[0x00FFFFFF, 0xFF000000]]], np.uint32),
     atom="bit",
 )
-SCRIPT = (
-    "def v = doc['c'].value; byte[] c = v.bytes; int o = v.offset; String q = params.code; "
-    "int n = q.length(), d = 0; for (int i = 0; i < n; ++i) "
-    "{ d += Integer.bitCount((c[o + i] ^ q.charAt(i)) & 255); } return 8 * n - d;"
+VECTORS = Fingerprints(
+    status=np.zeros(2, np.uint8),
+    codes=np.zeros((2, 0), np.uint8),
+    keys=np.zeros((0, 0, 2), np.uint32),
+    atom="bit",
+    vectors=np.array([[0.6, -0.8], [0.1, 1.0]], np.float32),
 )
-CODES = ["\x80" + 6 * "\0" + "\x01" + 7 * "\0" + "\x02", 8 * "\xff" + "\x7f" + 7 * "\xff"]
-BASE64 = [b"gAAAAAAAAAEAAAAAAAAAAg==", b"//////////9//////////w=="]
+LSH = IndexSpec("opensearch", "lsh", "simhash", 2, (6, 8), 128)
+FLAT = IndexSpec("opensearch", "flat", "simhash", bits=128)
+BM25 = IndexSpec("opensearch", "bm25")
+BGE = IndexSpec("opensearch", "flat", "bge")
 COMMON = (
     b'{"size":10,"_source":false,"stored_fields":"_none_","track_total_hits":false,'
     b'"sort":[{"_score":"desc"},{"id":"asc"}],'
 )
+CODE = {"type": "binary", "doc_values": True}
+VECTOR = {"type": "knn_vector", "dimension": 2}
+SENT = [b"gAAAAAAAAAEAAAAAAAAAAg==", b"//////////9//////////w=="]
+HAMMING = (
+    b"def v = doc['c'].value; byte[] c = v.bytes; int o = v.offset; String q = params.code; "
+    b"int n = q.length(), d = 0; for (int i = 0; i < n; ++i) "
+    b"{ d += Integer.bitCount((c[o + i] ^ q.charAt(i)) & 255); } return 8 * n - d;"
+)
+CODES = ["\x80" + 6 * "\0" + "\x01" + 7 * "\0" + "\x02", 8 * "\xff" + "\x7f" + 7 * "\xff"]
+SCRIPTS = [
+    b'{"source":"%b","params":{"code":%b}}' % (HAMMING, orjson.dumps(code)) for code in CODES
+]
+VECTOR_SCRIPT = (
+    b'{"lang":"knn","source":"knn_score","params":{"field":"v","space_type":"innerproduct",'
+    b'"query_value":[0.1,1.0]}}'
+)
+LIMIT_PATH = "/_cluster/settings?include_defaults=true&filter_path=**.max_clause_count"
 
 
-def documents(spec=LSH, ids=("a", "b"), texts=("", "")):
-    return Documents(list(ids), list(texts), None if spec.kind == "bm25" else FINGERPRINTS)
+def documents(fingerprints=FINGERPRINTS, ids=("a", "b"), texts=("", "")):
+    return Documents(list(ids), list(texts), fingerprints)
 
 
 def lines(spec, docs):
-    return [
-        line
-        for block in bulk.blocks(spec, docs, bulk.indexed_rows(spec, docs))
-        for line in block.lines
-    ]
+    rows = bulk.indexed_rows(spec, docs)
+    return [line for block in bulk.blocks(spec, docs, rows, DIALECT) for line in block.lines]
 
 
-# ---- what is sent
+def asked(spec, fingerprints, *sizes, texts=(), transport=None):
+    """The bodies of queries with these fingerprints or texts."""
+    rerank = "cosine" if spec == BGE else "code"
+    handle = IndexHandle(spec, "i", 2, 1, 0.0)
+    params = SearchParams(10, *sizes, rerank=rerank)
+    return bodies(handle, params, Queries(list(texts), fingerprints), transport, DIALECT)
+
+
+def script_score(query, script):
+    return COMMON + b'"query":{"script_score":{"query":%b,"script":%b}}}' % (query, script)
 
 
 def test_index_body_of_lsh():
     tokens = {"type": "keyword", "norms": False, "doc_values": False, "index_options": "docs"}
-    fields = properties(LSH, documents())
+    fields = properties(LSH, documents(), DIALECT)
     assert index_body(fields, "me", "2026-01-02T03:04:05Z", {"enabled": False}) == {
         "settings": {
             "index": {
@@ -114,7 +117,7 @@ def test_index_body_of_lsh():
             "dynamic": "strict",
             "properties": {
                 "id": {"type": "keyword", "index": False, "doc_values": True},
-                "c": {"type": "binary", "doc_values": True},
+                "c": CODE,
                 "h6": tokens,
                 "h8": tokens,
             },
@@ -122,215 +125,69 @@ def test_index_body_of_lsh():
     }
 
 
-def test_index_body_of_flat_and_bm25():
-    assert list(properties(FLAT, documents(FLAT))) == ["c"]
+def test_mappings_of_flat_and_bm25():
+    assert properties(FLAT, documents(), DIALECT) == {"c": CODE}
+    assert properties(BGE, documents(VECTORS), DIALECT) == {"v": VECTOR}
     text = {"type": "text", "analyzer": "standard"}
-    assert properties(BM25, documents(BM25)) == {"text": text}
+    assert properties(BM25, documents(None), DIALECT) == {"text": text}
 
 
 def test_bulk_lines_of_lsh():
     assert lines(LSH, documents()) == [
-        b'{"index":{}}\n{"id":"a","c":"' + BASE64[0] + b'",'
+        b'{"index":{}}\n{"id":"a","c":"' + SENT[0] + b'",'
         b'"h6":["0:2a","1:00"],"h8":["0:ab","1:00"]}\n',
-        b'{"index":{}}\n{"id":"b","c":"' + BASE64[1] + b'",'
+        b'{"index":{}}\n{"id":"b","c":"' + SENT[1] + b'",'
         b'"h6":["0:00","1:3f"],"h8":["0:01","1:ff"]}\n',
     ]
 
 
 def test_bulk_lines_of_flat_and_bm25():
-    flat = IndexSpec("opensearch", "flat", "simhash", bits=128)
-    assert lines(flat, documents(flat, ids=('q"', "ü")))[1] == (
-        b'{"index":{}}\n{"id":"\xc3\xbc","c":"' + BASE64[1] + b'"}\n'
+    assert lines(FLAT, documents(ids=('q"', "ü")))[1] == (
+        b'{"index":{}}\n{"id":"\xc3\xbc","c":"' + SENT[1] + b'"}\n'
     )
-    assert lines(BM25, documents(BM25, texts=("", 'say "x"\n'))) == [
+    assert lines(BGE, documents(VECTORS))[0] == b'{"index":{}}\n{"id":"a","v":[0.6,-0.8]}\n'
+    assert lines(BM25, documents(None, texts=("", 'say "x"\n'))) == [
         b'{"index":{}}\n{"id":"a","text":""}\n',
         b'{"index":{}}\n{"id":"b","text":"say \\"x\\"\\n"}\n',
     ]
 
 
-def test_only_ok_documents_are_sent():
-    status = np.array([1, 0], np.uint8)
-    part = Fingerprints(status, FINGERPRINTS.codes, FINGERPRINTS.keys, "bit")
-    made = lines(LSH, Documents(["a", "b"], ["", ""], part))
-    assert [line.partition(b",")[0] for line in made] == [b'{"index":{}}\n{"id":"b"']
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.data())
-def test_tokens_are_those_of_the_contract(data):
-    atom = data.draw(st.sampled_from(["bit", "row"]))
-    length = data.draw(st.integers(1, 32 if atom == "bit" else 3))
-    tables, n = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 4))
-    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
-    words = 1 if atom == "bit" else 3
-    keys = rng.integers(0, 2**32, (tables, words, n), dtype=np.uint32)
-    values = atoms.prefix_values(keys, atom, length)
-    for row, made in enumerate(token_lists(keys, atom, length)):
-        assert orjson.loads(made.tobytes()) == [
-            atoms.token(table, int(values[table, row]), atom, length) for table in range(tables)
-        ]
-
-
 def test_lsh_body():
-    made = lsh_bodies(FINGERPRINTS, SearchParams(10, 2, 6))
-    assert made[0] == (
-        COMMON + b'"query":{"script_score":{"query":{"bool":{"filter":{"terms":'
-        b'{"h6":["0:2a","1:00"]}}}},"script":{"source":"' + SCRIPT.encode() + b'",'
-        b'"params":{"code":' + orjson.dumps(CODES[0]) + b"}}}}}"
-    )
-    assert orjson.loads(made[1])["query"]["script_score"]["script"]["params"]["code"] == CODES[1]
+    query = b'{"bool":{"filter":{"terms":{"h6":["0:2a","1:00"]}}}}'
+    assert asked(LSH, FINGERPRINTS, 2, 6)[0] == script_score(query, SCRIPTS[0])
 
 
 def test_fewer_tables_are_the_first_tokens():
-    body = lsh_bodies(FINGERPRINTS, SearchParams(10, 1, 8))[1]
-    assert b'{"terms":{"h8":["0:01"]}}' in body
+    query = b'{"bool":{"filter":{"terms":{"h8":["0:01"]}}}}'
+    assert asked(LSH, FINGERPRINTS, 1, 8)[1] == script_score(query, SCRIPTS[1])
 
 
 def test_flat_body():
-    assert flat_bodies(FINGERPRINTS.codes, 10)[1] == (
-        COMMON
-        + b'"query":{"script_score":{"query":{"match_all":{}},"script":{"source":"'
-        + SCRIPT.encode()
-        + b'","params":{"code":'
-        + orjson.dumps(CODES[1])
-        + b"}}}}}"
-    )
-
-
-# ---- families without a code
-
-# Document a has the hashes 5, 2^63 + 1 (twice) and 0, b has 255: signed and ascending, a's are
-# -2^63 + 1, 0 and 5. The strings are "ab" and, over two blocks of 64 characters, 64 times a and b.
-LONG_TEXT = b"a" * 64 + b"b"
-PLAIN = Fingerprints(
-    status=np.zeros(2, np.uint8),
-    codes=np.zeros((2, 0), np.uint8),
-    keys=np.zeros((0, 0, 2), np.uint32),
-    atom="bit",
-    hashes=Ragged(np.array([0, 4, 5]), np.array([5, 2**63 + 1, 0, 2**63 + 1, 255], np.uint64)),
-    strings=Ragged(np.array([0, 2, 67]), np.frombuffer(b"ab" + LONG_TEXT, np.uint8)),
-    vectors=np.array([[0.6, -0.8], [0.1, 1.0]], np.float32),
-)
-SORTED = (
-    b'{"size":10,"_source":false,"stored_fields":"_none_","track_total_hits":false%b,'
-    b'"sort":[{"_script":{"type":"number","order":"desc","script":{"source":"%b",'
-    b'"params":%b}}},{"id":"asc"}],"query":%b}'
-)
-COUNTING = b"double c = _score; return c / (doc['n'].value + params.n - c);"
-ALL = b'{"match_all":{}}'
-A_TOKENS = b'["8000000000000001","0000000000000000","0000000000000005"]'
-
-
-def plain(spec, rerank):
-    """Document lines and the bodies of the same two as queries."""
-    handle = IndexHandle(spec, "i", 2, 1, 0.0)
-    server = Script((200, b'{"defaults":{"indices":{"query":{"bool":{"max_clause_count":2}}}}}'))
-    made = bodies(handle, SearchParams(10, rerank=rerank), Queries([], PLAIN), server)
-    return lines(spec, Documents(["a", "b"], ["", ""], PLAIN)), made
-
-
-def test_mappings_of_families_without_a_code():
-    word = {"type": "long", "index": False, "doc_values": True}
-    count = {"type": "integer", "index": False, "doc_values": True}
-    string = {"type": "keyword", "index": False, "doc_values": True}
-    tokens = {
-        "type": "keyword",
-        "norms": False,
-        "doc_values": False,
-        "index_options": "docs",
-        "similarity": "boolean",
-        "split_queries_on_whitespace": True,
-    }
-    docs = Documents(["a", "b"], ["", ""], PLAIN)
-    assert properties(TOKENS, docs) == {"n": count, "p": word, "t": tokens}
-    assert properties(SETS, docs) == {"n": count, "p": word}
-    assert properties(STRINGS, docs) == {"s": string, "t": tokens}
-    flat = IndexSpec("opensearch", "flat", "fuzzyhash")
-    assert properties(flat, docs) == {"s": string}
-    assert properties(BGE, docs) == {"v": {"type": "knn_vector", "dimension": 2}}
-
-
-def test_tokens_of_sets():
-    sent, made = plain(TOKENS, "jaccard")
-    assert sent == [
-        b'{"index":{}}\n{"id":"a","n":3,"p":[-9223372036854775807,0,5],"t":' + A_TOKENS + b"}\n",
-        b'{"index":{}}\n{"id":"b","n":1,"p":[255],"t":["00000000000000ff"]}\n',
+    assert asked(FLAT, FINGERPRINTS) == [
+        script_score(b'{"match_all":{}}', script) for script in SCRIPTS
     ]
-    # the server allows two clauses: one hash is counted, three are merged
-    assert made[1] == SORTED % (
-        b',"track_scores":true',
-        COUNTING,
-        b'{"n":1}',
-        b'{"match":{"t":"00000000000000ff"}}',
-    )
-    assert made[0] == SORTED % (
-        b"",
-        MERGING.encode(),
-        b'{"w":[-9223372036854775807,0,5]}',
-        b'{"bool":{"filter":{"terms":{"t":' + A_TOKENS + b"}}}}",
-    )
 
 
-def test_counted_hashes_are_words_of_one_match():
-    one = PLAIN.take(np.array([0]))
-    (made,) = sets_bodies(one.hashes, 10, tokens=True, clauses=3)
-    query = b'{"match":{"t":"8000000000000001 0000000000000000 0000000000000005"}}'
-    assert made == SORTED % (b',"track_scores":true', COUNTING, b'{"n":3}', query)
+def test_flat_body_of_vectors():
+    assert asked(BGE, VECTORS)[1] == script_score(b'{"match_all":{}}', VECTOR_SCRIPT)
 
 
-def test_flat_of_sets():
-    sent, made = plain(SETS, "jaccard")
-    assert sent[1] == b'{"index":{}}\n{"id":"b","n":1,"p":[255]}\n'
-    assert made[1] == SORTED % (b"", MERGING.encode(), b'{"w":[255]}', ALL)
+def test_bm25_body():
+    sent = []
 
+    def server(request):
+        sent.append(request)
+        return 200, b"{}"
 
-def test_tokens_and_flat_of_strings():
-    sent, made = plain(STRINGS, "levenshtein")
-    assert sent[0] == b'{"index":{}}\n{"id":"a","s":"ab","t":' + A_TOKENS + b"}\n"
-    eq = [0] * 128
-    eq[ord("a")], eq[ord("b")] = 1, 2
-    params = orjson.dumps({"eq": eq, "m": 2})
-    where = b'{"bool":{"filter":{"terms":{"t":' + A_TOKENS + b"}}}}"
-    assert made[0] == SORTED % (b"", LEVENSHTEIN.encode(), params, where)
-    eq = [0] * 256
-    eq[2 * ord("a")], eq[2 * ord("b") + 1] = -1, 1
-    params = orjson.dumps({"eq": eq, "m": 65})
-    _, made = plain(IndexSpec("opensearch", "flat", "fuzzyhash"), "levenshtein")
-    assert made[1] == SORTED % (b"", LEVENSHTEIN.encode(), params, ALL)
-
-
-def test_flat_of_vectors():
-    sent, made = plain(BGE, "cosine")
-    assert sent[0] == b'{"index":{}}\n{"id":"a","v":[0.6,-0.8]}\n'
-    assert made[1] == (
-        COMMON + b'"query":{"script_score":{"query":{"match_all":{}},"script":{"lang":"knn",'
-        b'"source":"knn_score","params":{"field":"v","space_type":"innerproduct",'
-        b'"query_value":[0.1,1.0]}}}}}'
-    )
+    assert asked(BM25, None, texts=['red "shoes"', " \n"], transport=server) == [
+        COMMON + b'"query":{"match":{"text":"red \\"shoes\\""}}}',
+        None,
+    ]
+    assert sent == [HttpRequest("GET", LIMIT_PATH, b"")]
 
 
 def test_scores_of_vectors_are_read_as_cosines():
-    read = score_reader(BGE)
-    assert [read(score) for score in (2.0, 1.25, 1.0, 0.5, 0.8)] == [1, 0.25, 0, -1, -0.25]
-    assert score_reader(TOKENS)(0.5) == 0.5
-
-
-def test_more_terms_than_a_clause_takes_are_several_clauses():
-    tokens = [f"{i:x}" for i in range(65_537)]
-    query = orjson.loads(terms("t", orjson.dumps(tokens)))
-    clauses = query["bool"]["filter"]["bool"]["should"]
-    assert [len(clause["terms"]["t"]) for clause in clauses] == [65_536, 1]
-    assert [token for clause in clauses for token in clause["terms"]["t"]] == tokens
-    query = orjson.loads(terms("t", orjson.dumps(tokens[:-1])))
-    assert query == {"bool": {"filter": {"terms": {"t": tokens[:-1]}}}}
-
-
-def test_queries_that_are_not_ok_are_not_asked():
-    status = np.array([0, 2], np.uint8)
-    part = replace(PLAIN, status=status)
-    handle = IndexHandle(SETS, "i", 2, 1, 0.0)
-    made = bodies(handle, SearchParams(10, rerank="jaccard"), Queries([], part), Script())
-    assert [body is None for body in made] == [False, True]
+    assert [cosine(score) for score in (2.0, 1.25, 1.0, 0.5, 0.8)] == [1, 0.25, 0, -1, -0.25]
 
 
 @pytest.mark.parametrize(
@@ -351,51 +208,6 @@ def test_the_plugin_must_be_on_every_node(nodes, told):
         check_plugin(call, "http://s")
 
 
-# ---- what a server is asked
-
-
-class Script:
-    """A transport that answers from a list and keeps what it was sent."""
-
-    def __init__(self, *replies):
-        self.replies, self.sent = list(replies), []
-
-    def __call__(self, request):
-        self.sent.append(request)
-        return self.replies.pop(0)
-
-
-def test_bm25_body():
-    server = Script((200, b"{}"))
-    assert text_bodies("i", 10, ['red "shoes"', " \n"], server) == [
-        COMMON + b'"query":{"match":{"text":"red \\"shoes\\""}}}',
-        None,
-    ]
-    assert server.sent == [
-        HttpRequest(
-            "GET",
-            "/_cluster/settings?include_defaults=true&filter_path=**.max_clause_count",
-            b"",
-        )
-    ]
-
-
-def test_long_texts_are_cut_where_the_server_s_analyzer_says():
-    limit = orjson.dumps(
-        {"persistent": {"indices": {"query": {"bool": {"max_clause_count": "2"}}}}}
-    )
-    # an astral character counts two in Java: "😀a" ends at 3, "bb" at 6
-    tokens = orjson.dumps({"tokens": [{"end_offset": 3}, {"end_offset": 6}, {"end_offset": 9}]})
-    server = Script((200, limit), (200, tokens))
-    (body,) = text_bodies("i", 10, ["😀a bb cc"], server)
-    assert orjson.loads(body)["query"] == {"match": {"text": "😀a bb"}}
-    assert server.sent[1] == HttpRequest(
-        "POST",
-        "/i/_analyze?filter_path=tokens.end_offset",
-        '{"field":"text","text":"😀a bb cc"}'.encode(),
-    )
-
-
 def test_transient_limits_win():
     def layer(n):
         return {"indices": {"query": {"bool": {"max_clause_count": n}}}}
@@ -405,362 +217,7 @@ def test_transient_limits_win():
     assert clause_limit({}) == 1024
 
 
-def test_search_path():
-    searcher = EngineSearcher("i", [b"x", None], ["a"], Script(), lambda: None)
-    assert searcher.request(0) == HttpRequest(
-        "POST",
-        "/i/_search?allow_partial_search_results=false"
-        "&filter_path=timed_out,_shards.failed,_shards.failures.reason,hits.hits.sort",
-        b"x",
-    )
-    with pytest.raises(BackendError, match="query 1 has no fingerprint"):
-        searcher.request(1)
-    assert searcher.search(1).ordinals.tolist() == []
-
-
-# ---- what comes back
-
-
-def answered(status, body):
-    searcher = EngineSearcher("i", [b"x"], ["a", "b", "c"], Script((status, body)), lambda: None)
-    return searcher.search(0)
-
-
-def found(*pairs, **more):
-    hits = {"hits": [{"sort": list(pair)} for pair in pairs]}
-    return orjson.dumps({"timed_out": False, "_shards": {"failed": 0}, "hits": hits, **more})
-
-
-def test_hits_keep_the_engine_s_order():
-    hits = answered(200, found((128.0, "c"), (90.0, "a")))
-    assert (hits.ordinals.tolist(), hits.scores.tolist()) == ([2, 0], [128.0, 90.0])
-    assert (hits.ordinals.dtype, hits.scores.dtype) == (np.int32, np.float64)
-
-
-def test_no_hits():
-    assert answered(200, b'{"timed_out":false,"_shards":{"failed":0}}').ordinals.tolist() == []
-
-
-def test_a_repeated_id_is_dropped_and_counted():
-    hits = answered(200, found((9.0, "b"), (8.0, "a"), (7.0, "b")))
-    assert (hits.ordinals.tolist(), hits.scores.tolist(), hits.duplicates) == ([1, 0], [9, 8], 1)
-
-
-FAILED_SEARCH = {
-    "error": {
-        "type": "search_phase_execution_exception",
-        "reason": "all shards failed",
-        "failed_shards": [
-            {
-                "reason": {
-                    "type": "script_exception",
-                    "reason": "runtime error",
-                    "caused_by": {"type": "null_pointer_exception", "reason": "no\nword"},
-                }
-            }
-        ],
-    }
-}
-
-
-@pytest.mark.parametrize(
-    ("status", "body", "told"),
-    [
-        (200, found((1.0, "z")), "i answered with unknown document 'z'"),
-        (200, found(timed_out=True), "the engine ran out of time searching i"),
-        (500, orjson.dumps(FAILED_SEARCH), "HTTP 500 null_pointer_exception: no word"),
-        (502, b"<html>\nbad gateway", "HTTP 502 <html> bad gateway"),
-        (200, b"hello", "i gave no search reply, but 'hello'"),
-        (200, b"{}", "i gave no search reply, but '{}'"),
-        (
-            200,
-            found(
-                _shards={
-                    "failed": 1,
-                    "failures": [{"reason": {"type": "t", "reason": "why"}}],
-                }
-            ),
-            "searching i failed: t: why",
-        ),
-    ],
-)
-def test_a_bad_reply_is_one_line(status, body, told):
-    with pytest.raises(BackendError) as caught:
-        answered(status, body)
-    assert told in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-def test_reasons_are_short_and_say_what_to_do():
-    blocked = {"type": "cluster_block_exception", "reason": "index [i] blocked"}
-    assert reason(blocked).startswith("cluster_block_exception: index [i] blocked; it is read-only")
-    assert len(reason({"type": "t", "reason": "x" * 9999})) == 300
-    assert reason("plain") == "plain"
-    assert "other credentials" in str(refusal("GET /", 401, b"Unauthorized"))
-
-
-# ---- bulk
-
-
-def statuses(*codes):
-    items = []
-    for code in codes:
-        error = {"error": {"type": "t", "reason": f"r{code}"}} if code >= 300 else {}
-        items.append({"index": {"status": code, **error}})
-    return {"items": items}
-
-
-def run_bulk(monkeypatch, *replies):
-    monkeypatch.setattr(bulk, "RETRY_AFTER_S", (0.0, 0.0))
-    sent, counts, left = [], [], list(replies)
-
-    def send(body):
-        sent.append(body)
-        reply = left.pop(0)
-        if isinstance(reply, Exception):
-            raise reply
-        return reply
-
-    source = iter([bulk.Lines(["a", "b", "c"], [b"A\n", b"B\n", b"C\n"])])
-    try:
-        return bulk.Bulk(send).run(source, counts.append), counts, sent
-    except BackendError as error:
-        return error, counts, sent
-
-
-def test_bulk_sends_again_only_what_was_rejected(monkeypatch):
-    done, counts, sent = run_bulk(monkeypatch, statuses(201, 429, 201), statuses(201))
-    assert (done, counts, sent) == (3, [3], [b"A\nB\nC\n", b"B\n"])
-
-
-def test_bulk_sends_all_again_when_the_server_is_busy(monkeypatch):
-    done, _, sent = run_bulk(monkeypatch, Refused("busy", 429), statuses(201, 201, 201))
-    assert (done, sent) == (3, [b"A\nB\nC\n"] * 2)
-
-
-def test_bulk_gives_up_with_the_ids(monkeypatch):
-    error, counts, sent = run_bulk(monkeypatch, *[statuses(429, 201, 201)], *[statuses(429)] * 2)
-    assert str(error) == "1 document could not be indexed after 2 retries ('a'): t: r429"
-    assert (counts, len(sent)) == ([], 3)
-
-
-def test_bulk_names_the_ids_that_failed(monkeypatch):
-    error, counts, _ = run_bulk(monkeypatch, statuses(400, 201, 400))
-    assert str(error) == "2 documents could not be indexed ('a', 'c'): t: r400"
-    assert counts == []
-
-
-def test_bulk_reply_must_cover_all_documents(monkeypatch):
-    error, _, _ = run_bulk(monkeypatch, statuses(201))
-    assert str(error) == "the bulk reply has 1 items for 3 documents"
-
-
-def test_nothing_leaves_after_an_error():
-    started, release, sent = threading.Event(), threading.Event(), []
-
-    def send(body):
-        sent.append(body)
-        started.set()
-        release.wait(10)
-        return statuses(201)
-
-    def source():
-        yield bulk.Lines(["a"], [b"A\n"])
-        started.wait(10)
-        threading.Timer(0.1, release.set).start()
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        bulk.Bulk(send).run(source(), lambda _: None)
-    assert release.is_set()  # the bulk under way was waited for
-    assert sent == [b"A\n"]
-
-
-def test_large_blocks_are_cut(monkeypatch):
-    monkeypatch.setattr(bulk, "TARGET_BYTES", 5)
-    block = bulk.Lines(["a", "b", "c"], [b"xx\n", b"xx\n", b"xxxxxxxx\n"])
-    assert [part.ids for part in bulk.batches(iter([block]))] == [["a"], ["b"], ["c"]]
-
-
-@pytest.mark.parametrize(
-    ("name", "told"), [("x" * 40_000, "has 40000 bytes"), ("\ud800", "is not valid Unicode")]
-)
-def test_ids_that_no_engine_holds(name, told):
-    with pytest.raises(BackendError, match=told):
-        lines(BM25, documents(BM25, ids=("a", name)))
-
-
-def test_fingerprints_must_fit():
-    with pytest.raises(BackendError, match="lsh searches fingerprints: the documents have none"):
-        lines(LSH, documents(BM25))
-    with pytest.raises(BackendError, match="the documents have codes of 128 bits and the index of"):
-        lines(FLAT, documents(FLAT))
-    with pytest.raises(BackendError, match="tokens of winnowing needs fingerprints with sequence"):
-        lines(TOKENS, documents(TOKENS))
-    with pytest.raises(BackendError, match="flat of bge needs fingerprints with vector"):
-        lines(BGE, documents(BGE))
-
-
-# ---- addresses, names, settings
-
-
-def test_addresses():
-    assert address("opensearch", "http://h:92/es/").shown == "http://h:92/es"
-    secret = address("opensearch", "https://u:p%40w@[::1]:9200")
-    assert secret.shown == "https://***@[::1]:9200"
-    assert secret.credentials == ("u", "p@w")
-    assert secret.headers["Authorization"] == "Basic dTpwQHc="
-    assert (address("opensearch", "http://h").port, address("opensearch", "https://h").port) == (
-        80,
-        443,
-    )
-
-
-@pytest.mark.parametrize("url", ["ftp://h", "h:9200", "http://u:pa/ss@h", "http://h?x=pass@1", ""])
-def test_bad_addresses_never_show_a_password(url):
-    with pytest.raises(SettingError) as caught:
-        OpenSearch(BackendConfig(url=url))
-    assert "pa" not in str(caught.value).split("allowed")[0].replace("pass@1", "")
-    assert "http[s]://" in str(caught.value)
-
-
-@pytest.mark.parametrize("owner", ["", "Me", "a_b", "a*", "x" * 201])
-def test_bad_owners(owner):
-    with pytest.raises(SettingError, match="owner"):
-        OpenSearch(BackendConfig(url=URL, owner=owner))
-
-
-def test_names_of_ours():
-    name = admin.new_name("a")
-    assert admin.is_ours(name, "a")
-    assert not admin.is_ours(name, "b")
-    assert not admin.is_ours("harness-a-b-0123abcd", "a")
-    assert not admin.is_ours(name + "x", "a")
-
-
-@pytest.mark.parametrize(
-    ("spec", "params", "told"),
-    [
-        (IndexSpec("opensearch", "multihash"), SearchParams(10), "no kind 'multihash'"),
-        (ROWS, SearchParams(10, 2, 2, "signature"), "in process only"),
-        (LSH, SearchParams(10, 2, 8, "signature"), "simhash has no rerank 'signature'"),
-        (TOKENS, SearchParams(10), "winnowing has no rerank 'code'"),
-        (IndexSpec("opensearch", "tokens", "bge"), SearchParams(10), "bge has no kind 'tokens'"),
-        (IndexSpec("opensearch", "flat", "karp_rabin"), SearchParams(10), "only compared"),
-        (TOKENS, SearchParams(10, rerank="jaccard"), None),
-        (STRINGS, SearchParams(10, rerank="levenshtein"), None),
-        (BGE, SearchParams(10, rerank="cosine"), None),
-        (LSH, SearchParams(10, 70_000, 8), "65536 terms"),
-        (FLAT, SearchParams(10_001), "10000 that an engine gives"),
-        (LSH, SearchParams(10, 2, 8), None),
-        (BM25, SearchParams(10), None),
-    ],
-)
-def test_impossible(spec, params, told):
-    why = OpenSearch.impossible(spec, params)
-    assert (why is None) if told is None else (told in str(why))
-
-
-@pytest.mark.parametrize(
-    ("params", "told"),
-    [
-        (SearchParams(10, 3, 8), "num_tables 3: the index allows 1 to 2"),
-        (SearchParams(10, 2, 7), "hash_length 7: the index has 6, 8"),
-        (SearchParams(10, 2, 8, "signature"), "no rerank 'signature'"),
-    ],
-)
-def test_open_refuses_what_was_not_built(params, told):
-    backend = OpenSearch(BackendConfig(url=URL))
-    handle = IndexHandle(LSH, "i", 2, 1, 0.0)
-    with pytest.raises(SettingError, match=told):
-        backend.open(handle, params, Queries(["", ""], FINGERPRINTS), ["a", "b"], Script())
-
-
-def test_open_refuses_codes_of_another_width():
-    handle = IndexHandle(FLAT, "i", 2, 1, 0.0)
-    with pytest.raises(BackendError, match="codes of 128 bits and the index of 64"):
-        OpenSearch(BackendConfig(url=URL)).open(
-            handle, SearchParams(10), Queries(["", ""], FINGERPRINTS), ["a", "b"], Script()
-        )
-
-
-# ---- servers that are not what they should be
-
-
-@pytest.fixture
-def serve():
-    """Starts a server that answers each path with (status, body); gives its URL."""
-    servers = []
-
-    def start(replies):
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self):
-                status, body = replies.get(self.path.partition("?")[0], (404, b"{}"))
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_):
-                pass
-
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        servers.append(server)
-        return f"http://127.0.0.1:{server.server_port}"
-
-    yield start
-    for server in servers:
-        server.shutdown()
-        server.server_close()
-
-
-def root(**version):
-    return 200, orjson.dumps({"version": version})
-
-
-def check(url):
-    return OpenSearch(BackendConfig(url=url, timeout_s=5)).check()
-
-
-@pytest.mark.parametrize(
-    ("reply", "told"),
-    [
-        ((200, b"<h1>It works!</h1>"), "is no OpenSearch: HTTP 200 answered '<h1>It works!</h1>'"),
-        ((404, b""), "HTTP 404"),
-        (root(number="9.4.3"), "Elasticsearch 9.4.3 answered"),
-        ((401, b"Unauthorized"), "other credentials"),
-    ],
-)
-def test_something_else_answers(serve, reply, told):
-    with pytest.raises(EngineUnavailable) as caught:
-        check(serve({"/": reply}))
-    assert told in str(caught.value)
-
-
-def healthy(status):
-    return {
-        "/": root(number="2.19.1", distribution="opensearch"),
-        "/_cluster/health": (200, orjson.dumps({"status": status, "number_of_data_nodes": 3})),
-        "/_cluster/settings": (200, b"{}"),
-    }
-
-
-def test_health(serve):
-    green = check(serve(healthy("green")))
-    assert (green.version, green.warnings) == ("2.19.1", ())
-    assert green.facts == {"flavour": "OpenSearch", "nodes": "3", "max_clause_count": "1024"}
-    assert "is yellow" in check(serve(healthy("yellow"))).warnings[0]
-    with pytest.raises(EngineUnavailable, match="is red"):
-        check(serve(healthy("red")))
-
-
-def test_unreachable_is_one_line_without_the_password():
-    for act in (check, lambda url: OpenSearch(BackendConfig(url=url)).sweep()):
-        with pytest.raises(EngineUnavailable) as caught:
-            act("http://me:secret@127.0.0.1:1")
-        told = str(caught.value)
-        assert told.startswith("no answer from http://***@127.0.0.1:1: ")
-        assert told.endswith("refused; is the server running?")
-        assert len(told) < 120
+def test_the_second_source_is_left_out_where_the_server_can():
+    backend = OpenSearch(BackendConfig(url="http://127.0.0.1:1"))
+    assert backend._source((2, 14)) == {"enabled": False}
+    assert backend._source((2, 15)) == {"enabled": False, "recovery_source_enabled": False}

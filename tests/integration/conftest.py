@@ -15,8 +15,7 @@ import orjson
 import pytest
 import urllib3
 
-ENGINE_SCRIPT = Path(__file__).parents[1] / "engines" / "opensearch.py"
-ENGINE_HOME = Path(os.environ.get("HARNESS_OPENSEARCH_HOME", "/var/tmp/harness-opensearch"))
+ENGINE_SCRIPTS = Path(__file__).parents[1] / "engines"
 COMMAND = Path(sys.executable).with_name("harness")
 QUICK = "burst_s: 0.1\nsamples: 300\nsla_ms: 100\n"
 
@@ -118,7 +117,8 @@ class Node:
 class OwnNode(Node):
     """A node that a test may kill and bring back with what it holds."""
 
-    def __init__(self):
+    def __init__(self, engine):
+        self.engine = engine
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = str(probe.getsockname()[1])
@@ -126,17 +126,18 @@ class OwnNode(Node):
         super().__init__(f"http://127.0.0.1:{self.port}")
 
     def up(self, *more):
-        done = _script("up", "--port", self.port, "--heap", "512m", *more)
+        done = self._script("up", "--port", self.port, "--heap", "512m", *more)
         if done.returncode == 3:
             pytest.skip(done.stderr)
         assert done.returncode == 0, done.stderr
 
     def alive(self):
-        return _script("status", "--port", self.port).returncode == 0
+        return self._script("status", "--port", self.port).returncode == 0
 
     def signal(self, number):
-        pid = int((ENGINE_HOME / f"node-{self.port}" / "pid").read_text())
-        os.kill(pid, number)
+        usual = f"/var/tmp/harness-{self.engine}"
+        home = Path(os.environ.get(f"HARNESS_{self.engine.upper()}_HOME", usual))
+        os.kill(int((home / f"node-{self.port}" / "pid").read_text()), number)
 
     def kill(self):
         self.signal(signal.SIGKILL)
@@ -146,35 +147,45 @@ class OwnNode(Node):
         self.up("--keep")
 
     def down(self):
-        assert _script("down", "--port", self.port).returncode == 0
+        assert self._script("down", "--port", self.port).returncode == 0
 
-
-def _script(*arguments):
-    return subprocess.run(
-        [sys.executable, str(ENGINE_SCRIPT), *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-@pytest.fixture(scope="session")
-def node(opensearch_url):
-    """The shared node: tests leave it as they found it."""
-    return Node(opensearch_url)
-
-
-@pytest.fixture(scope="session")
-def _second_node(opensearch_url):
-    del opensearch_url  # skips where no node can be
-    made = OwnNode()
-    yield made
-    made.down()
+    def _script(self, *arguments):
+        return subprocess.run(
+            [sys.executable, str(ENGINE_SCRIPTS / f"{self.engine}.py"), *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
 
 @pytest.fixture
-def own_node(_second_node):
+def engine():
+    """Name of the engine that `node` and `own_node` run; modules that test both override it."""
+    return "opensearch"
+
+
+@pytest.fixture
+def node(engine, request):
+    """The shared node: tests leave it as they found it."""
+    return Node(request.getfixturevalue(f"{engine}_url"))
+
+
+@pytest.fixture(scope="session")
+def _own_nodes():
+    made = {}
+    yield made
+    for one in made.values():
+        one.down()
+
+
+@pytest.fixture
+def own_node(engine, request, _own_nodes):
     """A second node for what would disturb others, running when the test starts."""
-    if not _second_node.alive():
-        _second_node.up("--keep")
-    return _second_node
+    request.getfixturevalue(f"{engine}_url")  # skips where no node can be
+    if engine not in _own_nodes:
+        _own_nodes[engine] = OwnNode(engine)
+    if not _own_nodes[engine].alive():
+        _own_nodes[engine].up("--keep")
+    for name in _own_nodes[engine].indices("harness-*"):  # of a test that failed
+        _own_nodes[engine]("DELETE", f"/{name}")
+    return _own_nodes[engine]

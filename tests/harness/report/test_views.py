@@ -3,6 +3,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.report import model, style
+from harness.report.story import choice
+from harness.report.tables import columns
 from harness.report.views import heatmaps, log_axis, scatters
 
 
@@ -91,3 +93,19 @@ def test_heat_scale():
     assert style.heat_share(0.5, (0.5, 0.5)) == 0.5
     assert style.heat_colour(0.0) == "#EFF6FB"
     assert style.heat_colour(1.0) == "#0B3C6F"
+
+
+def test_a_graph_is_told_by_its_sizes(context, trial, summarise):
+    graph = trial("0a", backend="hnswlib", kind="hnsw", num_tables=None, hash_length=None)
+    graph["setting"] |= {"m": 16, "ef_construction": 200, "ef_search": 64}
+    plain = trial("0b")
+    report = model.build(summarise([graph, plain]), context())
+    row = report.find("pick")
+    assert row.label == "simhash m 16, ef_construction 200, ef_search 64 · hnsw on hnswlib"
+    told = [(c.title, c.text(c.value(row))) for c in columns(report) if c.title in row.graph]
+    assert told == [("m", "16"), ("ef_construction", "200"), ("ef_search", "64")]
+    facts = {remark: value for _, value, remark in choice(report).facts}
+    assert (facts["m"], facts["ef_construction"], facts["ef_search"]) == ("16", "200", "64")
+    assert "num_tables" not in facts
+    without = {c.title for c in columns(model.build(summarise([plain]), context()))}
+    assert not without & {"m", "ef_construction", "ef_search"}

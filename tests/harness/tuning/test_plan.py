@@ -4,6 +4,7 @@ import pytest
 
 from harness.config import study_config
 from harness.settings import Setting
+from harness.tuning.builds import builds
 from harness.tuning.plan import make_plan
 from harness.tuning.trial import Trial
 
@@ -89,3 +90,29 @@ def test_missing_are_those_without_a_usable_row():
     timed_out = row(status="ok", errors=3, timeout_s=1.0)
     assert made.missing(timed_out, 1.0) == ()
     assert made.missing(timed_out, 2.0) == (only,)
+
+
+def test_every_size_of_a_graph_is_part_of_its_key():
+    graphs = {"backend": "hnswlib", "family": "simhash"}
+    keys = [
+        trial.key
+        for sizes in ({}, {"m": "8"}, {"ef_construction": "50"}, {"ef_search": "33,65"})
+        for trial in plan(**graphs, **sizes).trials
+    ]
+    assert len(set(keys)) == len(keys) == 14
+
+
+def test_graphs_beside_it_do_not_change_the_key_of_another_setting():
+    asked = plan(backend="faiss", family="simhash", kind="flat,hnsw").trials
+    assert asked[0].key == plan(backend="faiss", family="simhash").trials[0].key
+    alone = plan(backend="faiss", family="simhash", kind="hnsw", ef_search="64").trials
+    assert alone[0].key in {trial.key for trial in asked}
+
+
+def test_one_graph_is_built_for_all_its_searches():
+    trials = plan(backend="faiss,hnswlib", family="simhash", kind="hnsw", m="8,16").trials
+    served = [
+        (spec.backend, spec.m, len(group)) for spec, group in builds(trials, trials, "shared")
+    ]
+    assert served == [("faiss", 8, 4), ("faiss", 16, 4), ("hnswlib", 8, 4), ("hnswlib", 16, 4)]
+    assert len(list(builds(trials, trials, "per-setting"))) == 4

@@ -1,8 +1,9 @@
-"""The backend on a real node: answers against brute force, and every way to break a build."""
+"""Both engines on real nodes: answers against brute force, and every way to break a build."""
 
 from __future__ import annotations
 
 import os
+import threading
 import time
 
 import numpy as np
@@ -10,8 +11,7 @@ import pytest
 
 from indexers import registry
 from indexers.backends import _engine_bulk as bulk
-from indexers.backends.opensearch import OpenSearch
-from indexers.errors import BackendError, EngineUnavailable
+from indexers.errors import BackendError, EngineUnavailable, IndexMissing
 from indexers.index_types import (
     BackendConfig,
     Documents,
@@ -27,12 +27,24 @@ OWNER = f"test-{os.getpid()}"
 N, TABLES = 300, 6
 
 
-def owned(node, timeout_s=30):
-    return OpenSearch(BackendConfig(url=node.url, owner=OWNER, timeout_s=timeout_s))
+@pytest.fixture(params=["opensearch", "elasticsearch"])
+def engine(request):
+    return request.param
 
 
 @pytest.fixture
-def backend(node):
+def owned(engine):
+    """Makes backends of our owner."""
+
+    def make(node, timeout_s=30):
+        config = BackendConfig(url=node.url, owner=OWNER, timeout_s=timeout_s)
+        return registry.backend(engine)(config)
+
+    return make
+
+
+@pytest.fixture
+def backend(owned, node):
     made = owned(node)
     yield made
     made.sweep()
@@ -87,7 +99,7 @@ def build(backend, tmp_path, spec, docs, progress=lambda _: None):
 
 
 def lsh(bits=128, lengths=(3, 10)):
-    return IndexSpec("opensearch", "lsh", None, TABLES, lengths, bits)
+    return IndexSpec("engine", "lsh", None, TABLES, lengths, bits)
 
 
 # ---- answers
@@ -121,7 +133,7 @@ def test_lsh_answers_are_brute_force(backend, tmp_path, atom, bits, lengths):
 
 def test_flat_answers_are_brute_force(backend, tmp_path):
     docs = documents()
-    spec = IndexSpec("opensearch", "flat", bits=128)
+    spec = IndexSpec("engine", "flat", bits=128)
     handle = build(backend, tmp_path, spec, docs)
     asked = docs.fingerprints.take(np.flatnonzero(docs.fingerprints.status == 0)[:20])
     searcher = backend.open(handle, SearchParams(50), Queries([], asked), docs.ids)
@@ -156,7 +168,7 @@ def test_codes_of_every_byte(backend, tmp_path):
     codes = np.zeros((4, 256), np.uint8)
     codes[1], codes[2], codes[3] = range(256), range(255, -1, -1), 255
     made = Fingerprints(np.zeros(4, np.uint8), codes, np.zeros((1, 1, 4), np.uint32), "bit")
-    spec = IndexSpec("opensearch", "flat", bits=2048)
+    spec = IndexSpec("engine", "flat", bits=2048)
     handle = build(backend, tmp_path, spec, Documents(["a", "b", "c", "d"], [""] * 4, made))
     searcher = backend.open(handle, SearchParams(4), Queries([], made), ["a", "b", "c", "d"])
     hits = searcher.search(1)  # half of all bits of all bytes are 1, and b and c are complements
@@ -167,7 +179,7 @@ def test_codes_of_every_byte(backend, tmp_path):
 
 def test_wide_codes(backend, tmp_path):
     docs = documents(bits=2048)
-    handle = build(backend, tmp_path, IndexSpec("opensearch", "flat", bits=2048), docs)
+    handle = build(backend, tmp_path, IndexSpec("engine", "flat", bits=2048), docs)
     asked = docs.fingerprints.take(np.flatnonzero(docs.fingerprints.status == 0)[:5])
     searcher = backend.open(handle, SearchParams(20), Queries([], asked), docs.ids)
     for query in range(5):
@@ -226,8 +238,9 @@ def check_answers(backend, tmp_path, spec, rerank, docs, asked, similarity, k=15
 def test_sets_are_ranked_by_exact_jaccard(backend, tmp_path, kind):
     lists, queries = hash_lists(N, seed=1), hash_lists(20, seed=2)
     # more hashes than a query may have clauses: these are merged, the others counted
-    pool = np.random.default_rng(9).integers(0, 2**64, 3000, dtype=np.uint64).tolist()
-    queries[1], queries[2], lists[7] = pool[:1024], pool[:1025], pool
+    most = int(backend.check().facts["max_clause_count"])
+    pool = np.random.default_rng(9).integers(0, 2**64, most + 99, dtype=np.uint64).tolist()
+    queries[1], queries[2], lists[7] = pool[:most], pool[: most + 1], pool
 
     def jaccard(query, row):
         one, other = set(queries[query]), set(lists[row])
@@ -236,7 +249,7 @@ def test_sets_are_ranked_by_exact_jaccard(backend, tmp_path, kind):
 
     docs = plain(N, hashes=ragged(lists, np.uint64))
     asked = plain(20, hashes=ragged(queries, np.uint64))
-    spec = IndexSpec("opensearch", kind, "winnowing")
+    spec = IndexSpec("engine", kind, "winnowing")
     check_answers(backend, tmp_path, spec, "jaccard", docs, asked, jaccard)
 
 
@@ -268,9 +281,15 @@ def test_strings_are_ranked_by_exact_edit_distance(backend, tmp_path, kind):
         return 1 / (1 + edit_distance(texts[query], texts[row]))
 
     docs = plain(120, hashes=ragged(lists, np.uint64), strings=ragged(texts, np.uint8))
-    spec = IndexSpec("opensearch", kind, "fuzzyhash")
+    spec = IndexSpec("engine", kind, "fuzzyhash")
     asked = docs.take(np.arange(20))
     check_answers(backend, tmp_path, spec, "levenshtein", docs, asked, similarity)
+
+
+OTHER_LENGTH = {
+    "opensearch": "length=40 does not match the expected length=48",
+    "elasticsearch": "different number of dimensions .40. than the document vectors .48.",
+}
 
 
 def test_vectors_are_ranked_by_cosine(backend, tmp_path):
@@ -280,7 +299,7 @@ def test_vectors_are_ranked_by_cosine(backend, tmp_path):
     vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
     docs = plain(N, vectors=vectors)
     ids = identifiers(N)
-    spec = IndexSpec("opensearch", "flat", "bge")
+    spec = IndexSpec("engine", "flat", "bge")
     handle = build(backend, tmp_path, spec, Documents(ids, [""] * N, docs))
     asked = docs.take(np.arange(12))
     searcher = backend.open(handle, SearchParams(N, rerank="cosine"), Queries([], asked), ids)
@@ -295,7 +314,7 @@ def test_vectors_are_ranked_by_cosine(backend, tmp_path):
     searcher.close()
     other = plain(1, vectors=vectors[:1, :40])
     searcher = backend.open(handle, SearchParams(5, rerank="cosine"), Queries([], other), ids)
-    with pytest.raises(BackendError, match="length=40 does not match the expected length=48"):
+    with pytest.raises(BackendError, match=OTHER_LENGTH[backend.name]):
         searcher.search(0)
     searcher.close()
 
@@ -303,7 +322,7 @@ def test_vectors_are_ranked_by_cosine(backend, tmp_path):
 def test_bm25(backend, tmp_path):
     texts = ["red shoes", "red red hat", "blue hat", ""]
     ids = ["a", "b", "c", "d"]
-    handle = build(backend, tmp_path, IndexSpec("opensearch", "bm25"), Documents(ids, texts, None))
+    handle = build(backend, tmp_path, IndexSpec("engine", "bm25"), Documents(ids, texts, None))
     assert handle.documents == 4
     long = "hat " * 1500
     searcher = backend.open(
@@ -338,14 +357,30 @@ def test_what_is_built(backend, tmp_path, node):
     assert "_source" not in hit
 
 
+def test_its_size_is_that_without_a_hidden_copy_of_the_documents(backend, tmp_path, node):
+    """Elasticsearch cannot do without the copy; OpenSearch can."""
+    texts = ["".join(f" word{(i * j) % 997}" for j in range(60)) for i in range(N)]
+    bm25 = IndexSpec("engine", "bm25")
+    handle = build(backend, tmp_path, bm25, Documents(identifiers(N), texts, None))
+    stored = node("GET", f"/{handle.location}/_stats/store")
+    whole = stored["_all"]["primaries"]["store"]["size_in_bytes"]
+    if backend.name == "opensearch":
+        assert handle.size_bytes == whole
+        return
+    usage = node("POST", f"/{handle.location}/_disk_usage?run_expensive_tasks=true")
+    copy = usage[handle.location]["fields"]["_recovery_source"]["total_in_bytes"]
+    assert copy > 10_000
+    assert handle.size_bytes == whole - copy
+
+
 # ---- bulk
 
 
 def test_refused_documents_are_named_and_nothing_stays(backend, tmp_path, node, monkeypatch):
     original = bulk.tails
 
-    def spoiled(spec, made):
-        tails = original(spec, made)
+    def spoiled(*arguments):
+        tails = original(*arguments)
         tails[2] = tails[2].replace(b'"c":', b'"unmapped":')
         return tails
 
@@ -399,7 +434,7 @@ def test_other_people_s_indices_stay(backend, tmp_path, node):
 # ---- a cluster in a bad state
 
 
-def test_yellow_is_a_warning_and_red_an_error(own_node, tmp_path):
+def test_yellow_is_a_warning_and_red_an_error(owned, own_node, tmp_path):
     backend = owned(own_node)
     own_node("PUT", "/other", {"settings": {"number_of_replicas": 1}})
     try:
@@ -415,7 +450,7 @@ def test_yellow_is_a_warning_and_red_an_error(own_node, tmp_path):
     assert backend.check().warnings == ()
 
 
-def test_an_index_that_never_becomes_green(own_node, tmp_path):
+def test_an_index_that_never_becomes_green(owned, own_node, tmp_path):
     nowhere = {"persistent": {"cluster.routing.allocation.enable": "none"}}
     own_node("PUT", "/_cluster/settings", nowhere)
     try:
@@ -427,7 +462,7 @@ def test_an_index_that_never_becomes_green(own_node, tmp_path):
     assert own_node.indices("harness-*") == []
 
 
-def test_a_read_only_cluster_says_so(own_node, tmp_path):
+def test_a_read_only_cluster_says_so(owned, own_node, tmp_path):
     block = "cluster.blocks.read_only"
     own_node("PUT", "/_cluster/settings", {"transient": {block: True}})
     try:
@@ -439,7 +474,7 @@ def test_a_read_only_cluster_says_so(own_node, tmp_path):
     assert "it is read-only: clear index.blocks" in str(caught.value)
 
 
-def test_an_index_that_turns_read_only_says_so(own_node, tmp_path):
+def test_an_index_that_turns_read_only_says_so(owned, own_node, tmp_path):
     def lock(_):
         (name,) = own_node.indices("harness-*")
         own_node("PUT", f"/{name}/_settings", {"index.blocks.write": True})
@@ -450,7 +485,61 @@ def test_an_index_that_turns_read_only_says_so(own_node, tmp_path):
     assert own_node.indices("harness-*") == []
 
 
-def test_a_node_killed_during_bulk_and_brought_back(own_node, tmp_path):
+def breaker(node, limit):
+    """What the requests under way may take; this setting itself is always let through."""
+    node(
+        "PUT",
+        "/_cluster/settings",
+        {"transient": {"network.breaker.inflight_requests.limit": limit}},
+    )
+
+
+def test_bulk_waits_for_a_server_that_refuses_with_429(owned, own_node, tmp_path):
+    lifted = threading.Timer(0.5, lambda: breaker(own_node, None))
+
+    def trip(_):
+        if not lifted.is_alive() and not lifted.finished.is_set():
+            breaker(own_node, "10b")
+            lifted.start()
+
+    backend, docs = owned(own_node), documents(9000)
+    handle = build(backend, tmp_path, lsh(), docs, trip)
+    lifted.join()
+    assert handle.documents == int((docs.fingerprints.status == 0).sum())
+    backend.drop(handle)
+
+
+def test_a_breaker_that_trips_is_told_and_the_next_search_goes_on(owned, own_node, tmp_path):
+    backend, docs = owned(own_node), documents()
+    handle = build(backend, tmp_path, lsh(), docs)
+    asked = docs.fingerprints.take(np.flatnonzero(docs.fingerprints.status == 0)[:1])
+    searcher = backend.open(handle, SearchParams(5, TABLES, 3), Queries([], asked), docs.ids)
+    before = searcher.search(0).ordinals.tolist()
+    breaker(own_node, "10b")
+    try:
+        with pytest.raises(BackendError, match="circuit_breaking_exception"):
+            searcher.search(0)
+    finally:
+        breaker(own_node, None)
+    assert searcher.search(0).ordinals.tolist() == before
+    searcher.close()
+    backend.drop(handle)
+
+
+def test_an_index_that_someone_removed_says_so(backend, node, tmp_path):
+    docs = documents()
+    handle = build(backend, tmp_path, lsh(), docs)
+    asked = docs.fingerprints.take(np.flatnonzero(docs.fingerprints.status == 0)[:1])
+    searcher = backend.open(handle, SearchParams(5, TABLES, 3), Queries([], asked), docs.ids)
+    node("DELETE", f"/{handle.location}")
+    with pytest.raises(IndexMissing, match="is gone: someone removed it"):
+        searcher.search(0)
+    searcher.close()
+    assert backend.state(handle) == ""
+    backend.drop(handle)
+
+
+def test_a_node_killed_during_bulk_and_brought_back(owned, own_node, tmp_path):
     backend = owned(own_node)
     killed = []
 

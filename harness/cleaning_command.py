@@ -1,0 +1,155 @@
+"""`harness clean`: parse, call, print."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from harness.cleaning import Leftover, Server
+    from harness.cleaning_folders import WorkFolder
+
+ENGINES = ("opensearch", "elasticsearch")
+
+
+@click.command()
+@click.option("--opensearch-url", metavar="URL", help="Also HARNESS_OPENSEARCH_URL.")
+@click.option("--elasticsearch-url", metavar="URL", help="Also HARNESS_ELASTICSEARCH_URL.")
+@click.option("--owner", metavar="TAG", help="Only indices of this owner; no folders.")
+@click.option(
+    "--reports",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("reports"),
+    metavar="DIR",
+    help="Folder of the studies (reports).",
+)
+@click.option("--yes", is_flag=True, help="Remove without a question.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON; asks nothing.")
+@click.pass_context
+def clean(
+    context: click.Context,
+    opensearch_url: str | None,
+    elasticsearch_url: str | None,
+    owner: str | None,
+    reports: Path,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """List what killed runs left: temporary indices and work folders. Then remove it.
+
+    Asks first; without a terminal and without --yes it only lists. Nothing without the owner tag
+    of harness is ever removed, nor what a study that runs right now holds or asks.
+    """
+    from harness import cleaning, cleaning_folders
+
+    given = dict(zip(ENGINES, (opensearch_url, elasticsearch_url), strict=True))
+    servers = _servers(given)
+    running = cleaning_folders.running_owners(reports)
+    found = [(server, server.leftovers(owner, running)) for server in servers]
+    folders = cleaning_folders.work_folders(reports) if owner is None else []
+    if not as_json:
+        _show([one for _, indices in found for one in indices], folders)
+    _hint(servers, reports, owner)
+    free = sum(one.in_use is None for _, indices in found for one in indices) + len(folders)
+    failures: list[str] = []
+    if free and (yes or (not as_json and _agreed(free))):
+        found = [(s, cleaning.remove(s, indices, failures.append)) for s, indices in found]
+        folders = [_without(one, failures) for one in folders]
+        gone = sum(one.removed for _, indices in found for one in indices)
+        gone += sum(one.removed for one in folders)
+        _tell(f"removed {gone} of {free}")
+    for failure in failures:
+        _tell(failure)
+    if as_json:
+        import orjson
+
+        told = cleaning.document([one for _, indices in found for one in indices], folders)
+        click.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2))
+    context.exit(1 if failures else 0)
+
+
+def _servers(given: dict[str, str | None]) -> list[Server]:
+    from harness.cleaning import Server
+
+    urls = {
+        name: url or os.environ.get(f"HARNESS_{name.upper()}_URL") for name, url in given.items()
+    }
+    servers = [Server(name, url) for name, url in urls.items() if url]
+    if not servers:
+        _tell("no server is named, so none is asked: --opensearch-url or --elasticsearch-url")
+    return servers
+
+
+def _show(indices: Sequence[Leftover], folders: Sequence[WorkFolder]) -> None:
+    rows = [
+        (
+            one.index,
+            one.server,
+            one.owner,
+            one.created or "–",
+            "–" if one.documents is None else f"{one.documents:,}",
+            "–" if one.size_bytes is None else _size(one.size_bytes),
+            f"in use by {one.in_use}" if one.in_use else "",
+        )
+        for one in indices
+    ]
+    if rows:
+        header = ("index", "server", "owner", "created", "documents", "size", "")
+        widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
+        for row in (header, *rows):
+            line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            click.echo(line.rstrip())
+    for folder in folders:
+        click.echo(f"{folder.path}  {_size(folder.size_bytes)}")
+    if not rows and not folders:
+        click.echo("nothing of harness is left")
+
+
+def _hint(servers: Sequence[Server], reports: Path, owner: str | None) -> None:
+    """Name servers that a study's notes speak of and this command does not."""
+    from harness.cleaning_folders import standing, studies
+
+    asked = {server.place for server in servers}
+    noted = {
+        (backend, place)
+        for folder in studies(reports)
+        for backend, place, whose in standing(folder)
+        if owner in (None, whose)
+    }
+    for backend, place in sorted(noted - asked):
+        _tell(f"an index may also stand on {place}: name it with --{backend}-url")
+
+
+def _agreed(count: int) -> bool:
+    if not sys.stdin.isatty():
+        _tell("nothing was removed: --yes removes what is listed")
+        return False
+    return click.confirm(f"Remove {'this' if count == 1 else f'these {count}'}?", err=True)
+
+
+def _without(one: WorkFolder, failures: list[str]) -> WorkFolder:
+    from harness.cleaning_folders import remove_folder
+
+    try:
+        return remove_folder(one)
+    except OSError as error:
+        failures.append(f"{one.path} cannot be removed ({error.strerror}): remove it by hand")
+        return one
+
+
+def _tell(line: str) -> None:
+    click.echo(f"harness: {line}", err=True)
+
+
+def _size(count: int) -> str:
+    size = float(count)
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"

@@ -1,0 +1,1 @@
+"""Load on one setting of a study, or on an index that someone else built."""

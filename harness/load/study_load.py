@@ -1,0 +1,249 @@
+"""Load on one setting of a study: its index is built again, driven, and removed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness.collection import source
+from harness.collection.types import Corpus
+from harness.load.choice import Chosen, choose_trial
+from harness.load.drive import Driven, drive, free_port, serve
+from harness.load.figures import Figures, row_of
+from harness.load.local import is_local
+from harness.load.options import LoadOptions
+from harness.progress import Progress
+from harness.tuning.builds import TemporaryIndexes, builds
+from harness.tuning.connect import Connected, connect, note_standing, sweep_standing, tell_standing
+from harness.tuning.encode import Encoded, Inputs, encode, encode_texts
+from harness.tuning.hashing import hashing_of, largest_size
+from harness.tuning.names import name_of
+from harness.tuning.outcome import measured_trial
+from harness.tuning.plan import load_profile
+from harness.tuning.references import truth_of
+from harness.tuning.run import FIRST_WARMUP_REMOTE
+from harness.tuning.sla import Sla
+from harness.tuning.space import params_of
+from harness.tuning.store import Store, open_study
+from harness.tuning.study import PATIENCE_S, WORK, work_folder
+from harness.tuning.trial import Trial
+from harness.tuning.vectors import find_neighbours, read_vectors
+from indexers.errors import SettingError
+from indexers.index_types import Documents
+from indexers.registry import family
+from indexers.store import save_ids
+from loadtest.profile import LoadProfile, LoadResult, Target
+from loadtest.runner import LoadRunner
+
+Ended = Callable[[Figures, Sla], None]
+"""Told of a load that is over, and of its limit."""
+
+
+def load_study(options: LoadOptions, progress: Progress, ended: Ended) -> None:
+    """Build the index of one trial again, put the load, and remove the index.
+
+    Args:
+        options: with a study.
+        progress: where it is said how it goes.
+        ended: told of the load; with `web` of every run.
+
+    Raises:
+        InputError: the study, the trial or the corpus cannot be used; nothing was built.
+        EngineUnavailable: the server is unreachable or red; nothing was built.
+        BackendError, LoadError: the index or the load broke.
+        StudyError: the study is in use or damaged.
+    """
+    assert options.study is not None
+    folder = options.study
+    if options.web:
+        free_port(options.web_port)  # or refuses, before anything is built
+    if not (folder / "study.sqlite").is_file():
+        raise SettingError(
+            f"--study {folder}: holds no study.sqlite; name a folder that `harness tune` wrote, "
+            "such as reports/NAME"
+        )
+    with open_study(folder) as store:
+        chosen = choose_trial(options, store, folder)
+        options.requests(load_profile(chosen.config, chosen.backend).rate_per_s)  # or refuses
+        sweep_standing(chosen.config, store, progress)
+        connected = connect(chosen.config, chosen.plan, [chosen.planned])[chosen.backend]
+        for warning in connected.info.warnings:
+            progress.say(f"{chosen.backend}: {warning}")
+        _Load(options, store, chosen, connected, progress, ended).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Load:
+    options: LoadOptions
+    store: Store
+    chosen: Chosen
+    connected: Connected
+    progress: Progress
+    ended: Ended
+
+    def run(self) -> None:
+        """Read, build, drive and remove."""
+        config, plan = self.chosen.config, self.chosen.plan
+        corpus = source.open_corpus(config.corpus, config.fields, seed=config.seed)
+        vectors = read_vectors(config, corpus, self.progress)
+        self.progress.say(f"{name_of(self.chosen.planned.point.setting)}: building its index again")
+        indexes = TemporaryIndexes(lambda names: note_standing(config, plan, self.store, names))
+        patience_s = 0.0
+        try:
+            with ExitStack() as stack:
+                work = stack.enter_context(work_folder(plan.folder / WORK))
+                runner = stack.enter_context(LoadRunner())
+                self._drive(corpus, vectors, work, runner, indexes)
+            patience_s = PATIENCE_S
+        finally:
+            tell_standing(indexes.sweep(patience_s), self.progress)
+
+    def _drive(
+        self,
+        corpus: Corpus,
+        vectors: Inputs | None,
+        work: Path,
+        runner: LoadRunner,
+        indexes: TemporaryIndexes,
+    ) -> None:
+        encoded = self._encoded(corpus, vectors, work / "load")
+        save_ids(work / "ids.json", corpus.ids)
+        k = self.chosen.config.cutoff + bool((corpus.query_self >= 0).any())
+        null = runner.calibrate(
+            self.connected.backend.remote,
+            load_profile(self.chosen.config, self.chosen.backend),
+            k=k,
+            queries=len(corpus.query_ids),
+        )
+        plan, planned = self.chosen.plan, self.chosen.planned
+        spec, _ = next(builds([planned], plan.trials, self.chosen.config.build))
+        with indexes.built(
+            self.connected.backend,
+            spec,
+            self._documents(encoded.documents),
+            encoded.folder / "index",
+            self.progress.stage(f"building {spec.backend} {spec.kind}", len(corpus.ids)),
+        ) as handle:
+            target = Target(
+                config=self.connected.config,
+                handle=handle,
+                params=params_of(planned.point.setting, k),
+                queries=encoded.queries_folder,
+                ids=work / "ids.json",
+                runnable=encoded.runnable,
+                made_by=encoded.made_by,
+            )
+            if self.options.web:
+                self._serve(runner, target, null)
+            else:
+                self._measure(runner, target, null, corpus, vectors, encoded)
+
+    def _encoded(self, corpus: Corpus, vectors: Inputs | None, folder: Path) -> Encoded:
+        """Fingerprints for every setting of the plan, as the study hashed them."""
+        folder.mkdir()
+        hashing = hashing_of(self.chosen.planned.point.setting)
+        if hashing is None:
+            return encode_texts(corpus, folder)
+        of_vectors = family(hashing.family).source == "vector"
+        inputs = vectors if of_vectors else Inputs(corpus.texts, corpus.query_texts)
+        assert inputs is not None  # read before
+        settings = [p.point.setting for p in self.chosen.plan.trials]
+        with self.progress.stage(f"{hashing.name} fingerprints", len(corpus.ids)) as advance:
+            return encode(
+                hashing,
+                inputs,
+                corpus,
+                folder,
+                largest_size([s for s in settings if hashing_of(s) == hashing]),
+                seed=self.chosen.config.seed,
+                dimension=self.chosen.plan.dimension,
+                progress=advance,
+            )
+
+    def _documents(self, documents: Documents) -> Documents:
+        """Without the signatures where nothing is re-ranked by them: they are large."""
+        by_signature = self.chosen.planned.point.setting.rerank == "signature"
+        if documents.fingerprints is None or by_signature:
+            return documents
+        return replace(documents, fingerprints=replace(documents.fingerprints, signatures=None))
+
+    def _profile(self) -> LoadProfile:
+        profile = load_profile(self.chosen.config, self.chosen.backend)
+        return replace(
+            profile,
+            samples=self.options.requests(profile.rate_per_s),
+            every_query=False,
+            warmup_min=FIRST_WARMUP_REMOTE if self.connected.backend.remote else 200,
+        )
+
+    def _measure(
+        self,
+        runner: LoadRunner,
+        target: Target,
+        null: LoadResult,
+        corpus: Corpus,
+        vectors: Inputs | None,
+        encoded: Encoded,
+    ) -> None:
+        """Drive by the clock, then score the answers."""
+        config, backend, profile = self.chosen.config, self.connected.backend, self._profile()
+        before = backend.state(target.handle)
+        driven = drive(runner, target, profile, self.progress)
+        row = self._row(driven, profile, null)
+        if isinstance(driven.seen, LoadResult):
+            neighbours = find_neighbours(config, corpus, vectors, self.progress)
+            row = measured_trial(
+                self.chosen.planned,
+                driven.seen,
+                corpus=corpus,
+                truth=truth_of(corpus, neighbours, config.cutoff, config.relevant_from),
+                encoded=encoded,
+                code_kth=None,
+                handle=target.handle,
+                index_bytes=backend.size_bytes(target.handle, target.params),
+                profile=profile,
+                null=null,
+                drifted=backend.state(target.handle) != before,
+            ).trial
+            # what exact search on the code finds is not looked for here
+            row = replace(row, quality={n: v for n, v in row.quality.items() if v is not None})
+        self.ended(self._figures(driven, row, profile), self.chosen.sla)
+
+    def _serve(self, runner: LoadRunner, target: Target, null: LoadResult) -> None:
+        """Let a person drive."""
+        profile = self._profile()
+
+        def ended(driven: Driven) -> None:
+            figures = self._figures(driven, self._row(driven, profile, null), profile)
+            self.ended(replace(figures, loop="page"), self.chosen.sla)
+
+        serve(
+            runner,
+            target,
+            profile,
+            remote=self.connected.backend.remote,
+            users=self.options.users,
+            run_s=self.options.duration,
+            port=self.options.web_port,
+            progress=self.progress,
+            ended=ended,
+        )
+
+    def _row(self, driven: Driven, profile: LoadProfile, null: LoadResult) -> Trial:
+        planned = self.chosen.planned
+        return row_of(planned.key, planned.point.setting, driven.seen, profile, null)
+
+    def _figures(self, driven: Driven, row: Trial, profile: LoadProfile) -> Figures:
+        chosen = self.chosen
+        return Figures(
+            what=name_of(row.setting),
+            where=f"trial {row.key} of {chosen.plan.name}",
+            row=row,
+            profile=profile,
+            lasted_s=driven.lasted_s,
+            interrupted=driven.interrupted,
+            stored=chosen.stored if chosen.stored and chosen.stored.quality else None,
+            shared_cores=is_local(chosen.backend, self.connected.config.url),
+        )

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.engines import ENGINES, url_variable
+
 if TYPE_CHECKING:
     from harness.cleaning import Leftover, Server
     from harness.cleaning_folders import WorkFolder
-
-ENGINES = ("opensearch", "elasticsearch")
 
 
 @click.command()
@@ -76,9 +76,7 @@ def clean(
 def _servers(given: dict[str, str | None]) -> list[Server]:
     from harness.cleaning import Server
 
-    urls = {
-        name: url or os.environ.get(f"HARNESS_{name.upper()}_URL") for name, url in given.items()
-    }
+    urls = {name: url or os.environ.get(url_variable(name)) for name, url in given.items()}
     servers = [Server(name, url) for name, url in urls.items() if url]
     if not servers:
         _tell("no server is named, so none is asked: --opensearch-url or --elasticsearch-url")

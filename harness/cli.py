@@ -14,7 +14,7 @@ import click
 from harness import __version__
 from harness.bench.commands import bench
 from harness.cleaning_command import clean
-from harness.cli_options import vector_options
+from harness.cli_options import engine_options, vector_options
 from harness.engine.commands import engine
 from harness.load.command import load
 from indexers.address import masked
@@ -66,7 +66,8 @@ def cli() -> None:
 @click.option(
     "--kind",
     metavar="A,B",
-    help="lsh, flat, multihash, hnsw, tokens, bm25 (all; hnsw only where a backend has no other).",
+    help="lsh, flat, multihash, hnsw, tokens, bm25, more_like_this, min_hash (all; hnsw only where "
+    "a backend has no other).",
 )
 @click.option("--num-tables", metavar="SIZES", multiple=True, help="5,20 or minhash=5,20.")
 @click.option("--hash-length", metavar="SIZES", multiple=True, help="8,12 or minhash=2,4.")
@@ -85,9 +86,12 @@ def cli() -> None:
     multiple=True,
     help="hnsw: candidates in searching (32,64,128,256); raised to the cut-off.",
 )
-@click.option("--rerank", metavar="A,B", help="code, signature (code).")
+@click.option(
+    "--rerank", metavar="A,B", help="exact (default), signature; on engines window, none."
+)
 @click.option("--reference", metavar="NAME", help="Similarity of the neighbours: jaccard, cosine.")
 @vector_options
+@engine_options
 @click.option("--build", metavar="HOW", help="shared (default) or per-setting.")
 @click.option("--seed", metavar="N", help="Seed of hashes, generated data and load (123).")
 @click.option("--opensearch-url", metavar="URL", help="Also HARNESS_OPENSEARCH_URL.")

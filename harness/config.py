@@ -23,6 +23,8 @@ from pydantic import (
 from harness.config_problems import ALL, problems
 from harness.config_sizes import GRAPH, SIZES, SizeName, size_problems
 from harness.config_values import Names, Number, Sizes, Whole
+from harness.engine_flags import EngineFlags
+from harness.engines import ENGINES, url_variable
 from harness.measures.names import parse_measure
 from harness.settings import PLAIN
 from harness.vector_flags import VectorFlags
@@ -37,13 +39,11 @@ THOROUGH_SAMPLES = 10_000
 
 
 Reference = Literal["jaccard", "cosine"]
-ENGINES = ("opensearch", "elasticsearch")
-"""Backends on a server: each has its URL in `<name>_url`."""
 ON_REQUEST = (GRAPH,)
 """Kinds measured where `--kind` names them, or where a backend has no other."""
 
 
-class StudyConfig(VectorFlags):
+class StudyConfig(VectorFlags, EngineFlags):
     """One study, checked.
 
     Attributes:
@@ -116,7 +116,8 @@ class StudyConfig(VectorFlags):
     @field_validator("rerank")
     @classmethod
     def _known_reranks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        return _known(value, ("code", "signature"), "rerank")
+        named = tuple("code" if name == "exact" else name for name in value)
+        return _known(named, ("code", "signature", "window", "none"), "rerank")
 
     @field_validator("out", mode="before")
     @classmethod
@@ -233,11 +234,6 @@ def read_config(path: Path) -> dict[str, Any]:
     if not isinstance(loaded, dict):
         raise SettingError(f"configuration {path}: expected `name: value` lines, one a setting")
     return {str(key): value for key, value in loaded.items()}
-
-
-def url_variable(engine: str) -> str:
-    """The environment variable that may hold an engine's URL."""
-    return f"HARNESS_{engine.upper()}_URL"
 
 
 def _has_credentials(url: object) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -15,13 +15,16 @@ class Documents:
 
     Attributes:
         ids: n ids, sorted ascending, unique.
-        texts: n raw texts; read by text indexes alone.
+        texts: n raw texts; read by text indexes, and where documents are stored.
         fingerprints: of the same n documents; None for text indexes.
+        attributes: name -> n values by which answers are filtered: texts, or numbers; None
+            where a document has none.
     """
 
     ids: Sequence[str]
     texts: Sequence[str]
     fingerprints: Fingerprints | None
+    attributes: Mapping[str, Sequence[str | float | None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +41,66 @@ class Queries:
 
 
 @dataclass(frozen=True, slots=True)
+class Layout:
+    """How an engine keeps an index; a backend in process has none of it.
+
+    Attributes:
+        shards: primary shards, at least 1.
+        replicas: further copies of each.
+        codec: of stored fields, by the engine's name for it; None for its usual one.
+        refresh_interval: at which documents are made visible, as engines write times; `-1` for
+            never, until the build ends.
+        translog: `async`, or `request` to wait for the disk in every request.
+        segments: that each shard is merged to at most; 0 leaves them as they came.
+    """
+
+    shards: int = 1
+    replicas: int = 0
+    codec: str | None = None
+    refresh_interval: str = "-1"
+    translog: str = "async"
+    segments: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What answers must have: a value of an attribute, or a number in a range.
+
+    Attributes:
+        field: name of the attribute.
+        value: that it must have; None for a range.
+        low, high: of a range, both included; None where it is open.
+    """
+
+    field: str
+    value: str | float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class IndexSpec:
     """What is built: one index that serves every setting up to these sizes.
 
     Attributes:
         backend: name of the backend.
-        kind: `lsh`, `flat`, `multihash`, `hnsw`, `tokens` or `bm25`.
-        family: name of the family; None for `bm25`.
+        kind: `lsh`, `flat`, `multihash`, `hnsw`, `tokens`, or one of texts: `bm25`,
+            `more_like_this`, `min_hash`.
+        family: name of the family; None for kinds of texts.
         num_tables: number of tables stored; None where the kind has none.
         hash_lengths: the hash lengths that will be asked for, ascending; empty where none.
-        bits: width of the re-ranking code; None for `bm25` and families without codes.
+        bits: width of the re-ranking code; None for texts and families without codes.
         m: links of a node of an `hnsw` graph (`indexers.graph`); None for the usual number.
         ef_construction: candidates looked at for a new node's links; None as for `m`.
+        vector_type: as what an engine's own vector search holds vectors: `bit` for codes,
+            `float`, `byte`, `int8`, `int4`, `bbq`; None for the usual one, and for `flat` by a
+            script.
+        knn_engine: library of OpenSearch's graphs, `lucene` or `faiss`; None for the first.
+        layout: of an engine's index.
+        attributes: (name, `keyword` or `double`) of those that answers are filtered by.
+        stores_source: whether documents are kept, so that answers can bring them along.
+        updatable: whether documents can be indexed again while it is searched.
+        cached: whether answers may come from an engine's caches.
     """
 
     backend: str
@@ -60,6 +111,13 @@ class IndexSpec:
     bits: int | None = None
     m: int | None = None
     ef_construction: int | None = None
+    vector_type: str | None = None
+    knn_engine: str | None = None
+    layout: Layout = Layout()
+    attributes: tuple[tuple[str, str], ...] = ()
+    stores_source: bool = False
+    updatable: bool = False
+    cached: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +129,14 @@ class SearchParams:
         num_tables: the first tables to look in; None where the kind has none.
         hash_length: atoms of the key that must agree; None where the kind has none.
         rerank: `code` (Hamming on the code), `signature` (in process only), or the similarity
-            of a family without codes: `jaccard`, `levenshtein`, `cosine`.
+            of a family without codes: `jaccard`, `levenshtein`, `cosine`. On engines also
+            `window` (the code, of those that most tables found) and `none` (by the number of
+            tables that found them).
         ef_search: candidates that an `hnsw` search keeps, raised to k where it is below; None
             for the usual number. Indexes that differ in it alone are one index.
+        window_size: candidates that `window` ranks by the code; None otherwise.
+        filter: that answers must pass; None for all documents.
+        fetch_source: bring the documents along, as far as they are stored.
     """
 
     k: int
@@ -81,6 +144,9 @@ class SearchParams:
     hash_length: int | None = None
     rerank: str = "code"
     ef_search: int | None = None
+    window_size: int | None = None
+    filter: Filter | None = None
+    fetch_source: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +175,7 @@ class IndexHandle:
         documents: how many documents were indexed.
         size_bytes: of the index as stored.
         build_s: time to build, fingerprinting apart.
+        field_bytes: field -> bytes, where an engine tells it.
     """
 
     spec: IndexSpec
@@ -116,6 +183,7 @@ class IndexHandle:
     documents: int
     size_bytes: int
     build_s: float
+    field_bytes: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

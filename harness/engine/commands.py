@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 import orjson
 
-from harness.engine.flavours import ENGINES, PORTS, SIZES, Cluster
+from harness.engine.flavours import PORTS, SIZES, Cluster
+from harness.engines import ENGINES
 
 _NODES = click.Choice([str(n) for n in SIZES])
 _ENGINE = click.Choice(ENGINES)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.engines import ENGINES
 from indexers.errors import SettingError
 
 HERE = Path(__file__).resolve().parent
 FOLDERS = (HERE.parents[1] / "docker", HERE / "compose")
 """Where compose files lie: in a checkout, and in an installed package."""
-ENGINES = ("opensearch", "elasticsearch")
 SIZES = {1: "", 3: "-three"}
 """Number of nodes -> what the names of file and project end with."""
 PORTS = {"opensearch": 9200, "elasticsearch": 9201}

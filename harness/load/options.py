@@ -11,10 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from harness.config_problems import problems
 from harness.config_values import Number, Whole
+from harness.engines import ENGINES
 from indexers.address import masked
 from indexers.errors import SettingError
 
-ENGINES = ("opensearch", "elasticsearch")
 MOST_REQUESTS = 10_000_000
 DURATION_S = 30.0
 

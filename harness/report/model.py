@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from harness.report.numbers import finite, milliseconds, plain
-from harness.settings import shown_family
-from indexers.graph import RANGES
+from harness.settings import OPTIONAL, RERANKS, TEXT_KINDS, shown_family
 
 Trial = dict[str, Any]
 """One trial as `summary.json` holds it."""
@@ -78,7 +77,8 @@ class Row:
 
     Attributes:
         family: with what of its hashing is not plain; `BM25` where the trial has none.
-        graph: `m`, `ef_construction` and `ef_search` of a graph; empty for other kinds.
+        details: what not every setting has (`harness.settings.OPTIONAL`), such as `ef_search`
+            of a graph; empty where there is nothing of it.
         objective: mean of the study's objective; None where it has none.
         latency_ms: the statistic that the SLA is set on.
         upper_ms: its one-sided 95 % upper bound.
@@ -93,7 +93,7 @@ class Row:
     kind: str
     num_tables: int | None
     hash_length: int | None
-    graph: dict[str, int]
+    details: dict[str, int | str]
     baseline: bool
     status: str
     feasible: bool
@@ -115,19 +115,20 @@ class Row:
     @property
     def rerank(self) -> str:
         """How candidates are re-ranked where the family has several ways; else empty."""
-        return "signature" if self.trial["setting"].get("rerank") == "signature" else ""
+        rerank = self.trial["setting"].get("rerank")
+        return str(rerank) if rerank in RERANKS else ""
 
     @property
     def label(self) -> str:
         """The setting for people: `simhash 20 × 12 · lsh on tables`."""
-        if self.kind == "bm25":
-            return f"BM25 on {self.backend}"
+        details = ", ".join(f"{name} {value}" for name, value in self.details.items())
+        if self.kind in TEXT_KINDS:
+            return f"{self.family} on {self.backend}{f' · {details}' if details else ''}"
         place = f"{self.kind} on {self.backend}"
         if self.rerank:
             place = f"{place}, re-ranked by {self.rerank}"
         sizes = [str(n) for n in (self.num_tables, self.hash_length) if n is not None]
-        graph = ", ".join(f"{name} {value}" for name, value in self.graph.items())
-        told = [part for part in (self.family, " × ".join(sizes), graph) if part]
+        told = [part for part in (self.family, " × ".join(sizes), details) if part]
         return f"{' '.join(told)} · {place}"
 
 
@@ -234,7 +235,7 @@ def _row(trial: Trial, stat: str, objective: str, roles: dict[str, str], front: 
         kind=setting["kind"],
         num_tables=setting.get("num_tables"),
         hash_length=setting.get("hash_length"),
-        graph={name: setting[name] for name in RANGES if setting.get(name) is not None},
+        details={name: setting[name] for name in OPTIONAL if setting.get(name) is not None},
         baseline=bool(trial["baseline"]),
         status=trial["status"],
         feasible=bool(trial["feasible"]),

@@ -22,10 +22,21 @@ class Choice:
     facts: tuple[tuple[str, str, str], ...]
 
 
-_GRAPH = {
+_DETAILS = {
     "m": "Links of a node",
     "ef_construction": "Candidates in building",
     "ef_search": "Candidates in searching",
+    "vector_type": "Vectors held as",
+    "knn_engine": "Library of the graph",
+    "window_size": "Candidates re-ranked",
+    "shards": "Shards",
+    "replicas": "Replicas",
+    "codec": "Codec",
+    "refresh_interval": "Refresh",
+    "translog": "Translog",
+    "segments": "Segments a shard",
+    "filter": "Filter",
+    "fetch": "Answers bring along",
 }
 
 
@@ -50,7 +61,7 @@ def _facts(report: Report, row: Row) -> list[tuple[str, str, str]]:
         ("Family", row.family, f"{numbers.count(bits)}-bit code" if bits else ""),
         ("Tables", numbers.count(row.num_tables), "num_tables"),
         ("Hash length", numbers.count(row.hash_length), "hash_length"),
-        *((_GRAPH[name], numbers.count(value), name) for name, value in row.graph.items()),
+        *((_DETAILS[name], _detail(value), name) for name, value in row.details.items()),
         ("Backend", row.backend, row.kind),
         (
             report.objective,
@@ -72,6 +83,10 @@ def _facts(report: Report, row: Row) -> list[tuple[str, str, str]]:
     ]
     absent = {"Tables": row.num_tables, "Hash length": row.hash_length}
     return [fact for fact in facts if absent.get(fact[0], 0) is not None]
+
+
+def _detail(value: int | str) -> str:
+    return value if isinstance(value, str) else numbers.count(value)
 
 
 def badge(report: Report) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.report import numbers
 from harness.report.model import Report, Row, Trial
-from indexers.graph import RANGES
+from harness.settings import OPTIONAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,16 @@ def _setting_columns() -> list[Column]:
         Column("Re-ranked by", lambda row: row.rerank, str, numeric=False),
         Column("Tables", lambda row: row.num_tables, numbers.count),
         Column("Hash length", lambda row: row.hash_length, numbers.count),
-        *(Column(name, _graph(name), numbers.count) for name in RANGES),
+        *(Column(name, _detail(name), _told_detail) for name in OPTIONAL),
     ]
 
 
-def _graph(name: str) -> Callable[[Row], Any]:
-    return lambda row: row.graph.get(name)
+def _detail(name: str) -> Callable[[Row], Any]:
+    return lambda row: row.details.get(name)
+
+
+def _told_detail(value: int | str | None) -> str:
+    return value if isinstance(value, str) else numbers.count(value)
 
 
 def _quality_columns(report: Report) -> list[Column]:

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.report.numbers import significant
-from harness.settings import shown_family
-from indexers.graph import RANGES
+from harness.settings import OPTIONAL, RERANKS, shown_family
 
 SHOWN = 10
 
@@ -34,10 +33,10 @@ def _table(summary: dict[str, Any]) -> list[str]:
         key=lambda t: (not t["feasible"], -(t["quality"].get(objective) or 0), t["key"]),
     )
     shown = best[:SHOWN]
-    graph = [name for name in RANGES if any(t["setting"].get(name) is not None for t in shown)]
-    sizes = ("tables", "length", *graph)
+    extra = [name for name in OPTIONAL if any(t["setting"].get(name) is not None for t in shown)]
+    sizes = ("tables", "length", *extra)
     head = ("", "family", "backend", "kind", *sizes, objective, f"{stat} ms", "qps")
-    rows = [_cells(t, graph, objective, stat, pick) for t in shown]
+    rows = [_cells(t, extra, objective, stat, pick) for t in shown]
     widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
     return [
         "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
@@ -46,7 +45,7 @@ def _table(summary: dict[str, Any]) -> list[str]:
 
 
 def _cells(
-    trial: dict[str, Any], graph: Sequence[str], objective: str, stat: str, pick: str | None
+    trial: dict[str, Any], extra: Sequence[str], objective: str, stat: str, pick: str | None
 ) -> tuple[str, ...]:
     setting = trial["setting"]
     mark = "→" if trial["key"] == pick else "" if trial["feasible"] else "✗"
@@ -54,10 +53,12 @@ def _cells(
         mark,
         shown_family(setting),
         setting["backend"],
-        setting["kind"] if setting["rerank"] != "signature" else f"{setting['kind']}, signature",
+        ", ".join(
+            [setting["kind"], *([setting["rerank"]] if setting["rerank"] in RERANKS else [])]
+        ),
         _number(setting["num_tables"], "d"),
         _number(setting["hash_length"], "d"),
-        *(_number(setting.get(name), "d") for name in graph),
+        *("–" if (v := setting.get(name)) is None else str(v) for name in extra),
         _number(trial["quality"].get(objective), ".3f"),
         significant((trial["latency_ms"] or {}).get(stat)),
         _number(trial["qps"], ",.0f"),

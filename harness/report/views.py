@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from harness.report.model import Report, Row
 from harness.report.numbers import plain
+from harness.settings import TEXT_KINDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +56,8 @@ class Scatter:
 def series_label(row: Row) -> str:
     """Family, kind and backend of a row, as legends say it."""
     place = (
-        f"BM25 on {row.backend}"
-        if row.kind == "bm25"
+        f"{row.family} on {row.backend}"
+        if row.kind in TEXT_KINDS
         else f"{row.family} · {row.kind} on {row.backend}"
     )
     return f"{place} (baseline)" if row.baseline else place

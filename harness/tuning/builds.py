@@ -9,14 +9,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
+from harness.settings import layout_of
 from harness.tuning.hashing import Hashing, hashing_of
 from harness.tuning.plan import Planned
 from harness.tuning.space import NESTED, spec_of
 from indexers.errors import BackendError
-from indexers.index_types import Documents, IndexHandle, IndexSpec
+from indexers.index_types import Documents, IndexHandle, IndexSpec, Layout
 from indexers.protocols import Backend
 from indexers.types import Progress
 
@@ -37,7 +39,7 @@ def builds(
     """
     for place, group in groupby(missing, key=_place):
         members = list(group)
-        if place[-1] == NESTED and build == "shared":
+        if place[2] == NESTED and build == "shared":
             served = [spec_of(p.point.setting) for p in planned if _place(p) == place]
             yield joint_spec(served), members
             continue
@@ -45,21 +47,18 @@ def builds(
             yield spec, list(same)
 
 
-def _place(planned: Planned) -> tuple[Hashing | None, str, str]:
+def _place(planned: Planned) -> tuple[Hashing | None, str, str, Layout]:
     setting = planned.point.setting
-    return hashing_of(setting), setting.backend, setting.kind
+    return hashing_of(setting), setting.backend, setting.kind, layout_of(setting)
 
 
 def joint_spec(specs: Sequence[IndexSpec]) -> IndexSpec:
     """The smallest nested index that serves all of these."""
     first = specs[0]
-    return IndexSpec(
-        backend=first.backend,
-        kind=first.kind,
-        family=first.family,
+    return replace(
+        first,
         num_tables=max(s.num_tables or 1 for s in specs),
         hash_lengths=tuple(sorted({length for s in specs for length in s.hash_lengths})),
-        bits=first.bits,
     )
 
 

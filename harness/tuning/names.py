@@ -4,36 +4,36 @@ from __future__ import annotations
 
 import math
 
-from harness.settings import Setting, family_name
+from harness.settings import OPTIONAL, RERANKS, Setting, family_name
 from harness.tuning.hashing import Hashing
-from indexers.graph import RANGES
 
 
 def name_of(setting: Setting) -> str:
     """A setting for people: `simhash on tables (lsh, num_tables 20, hash_length 12)`."""
-    if setting.family is None:
-        return f"BM25 on {setting.backend}"
-    sizes = "" if setting.num_tables is None else f", num_tables {setting.num_tables}"
-    if setting.hash_length is not None:
-        sizes += f", hash_length {setting.hash_length}"
-    sizes += "".join(f", {size}" for size in graph_sizes(setting))
-    rerank = ", rerank signature" if setting.rerank == "signature" else ""
-    return f"{family_name(setting)} on {setting.backend} ({setting.kind}{sizes}{rerank})"
+    told = [] if setting.family is None else [setting.kind]
+    for name in ("num_tables", "hash_length"):
+        if (size := getattr(setting, name)) is not None:
+            told.append(f"{name} {size}")
+    told += optional_parts(setting)
+    if setting.rerank in RERANKS:
+        told.append(f"rerank {setting.rerank}")
+    place = f"{family_name(setting)} on {setting.backend}"
+    return f"{place} ({', '.join(told)})" if told else place
 
 
 def label(setting: Setting) -> str:
     """A setting for people: `simhash tables lsh 20 × 12`, `… hnsw m 16 ef_search 64`."""
     parts = ["" if setting.family is None else family_name(setting), setting.backend, setting.kind]
     sizes = [str(n) for n in (setting.num_tables, setting.hash_length) if n is not None]
-    parts += [" × ".join(sizes), *graph_sizes(setting)]
-    if setting.rerank == "signature":
-        parts.append("by signature")
+    parts += [" × ".join(sizes), *optional_parts(setting)]
+    if setting.rerank in RERANKS:
+        parts.append(f"rerank {setting.rerank}")
     return " ".join(part for part in parts if part)
 
 
-def graph_sizes(setting: Setting) -> list[str]:
-    """Parameters of a graph for people; empty where the kind has none."""
-    values = ((name, getattr(setting, name)) for name in RANGES)
+def optional_parts(setting: Setting) -> list[str]:
+    """What not every setting has, for people: `m 16`, `shards 2`."""
+    values = ((name, getattr(setting, name)) for name in OPTIONAL)
     return [f"{name} {value}" for name, value in values if value is not None]
 
 

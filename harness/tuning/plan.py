@@ -9,12 +9,11 @@ from hashlib import blake2b
 from pathlib import Path
 
 from harness.config import StudyConfig
-from harness.settings import Setting
+from harness.settings import OPTIONAL, Setting
 from harness.tuning.hashing import hashing_of
 from harness.tuning.space import NESTED, Point, space, sweep_of
 from harness.tuning.trial import Trial
 from indexers.address import address
-from indexers.graph import RANGES
 from indexers.normaliser import NORMALISER
 from indexers.registry import backend, family
 from loadtest.profile import LoadProfile
@@ -160,9 +159,9 @@ def _key(
 
 
 def _content(setting: Setting) -> dict[str, object]:
-    """What a key says of a setting; a parameter of graphs is not said where there is none."""
+    """What a key says of a setting; a field that need not be there is said where it is."""
     content = asdict(setting)
-    return {name: v for name, v in content.items() if name not in RANGES or v is not None}
+    return {name: v for name, v in content.items() if name not in OPTIONAL or v is not None}
 
 
 def _grid(

@@ -8,7 +8,8 @@ from itertools import product
 
 from harness.config import StudyConfig
 from harness.config_sizes import GRAPH
-from harness.settings import PLAIN, Setting
+from harness.engines import ENGINES
+from harness.settings import PLAIN, TEXT_KINDS, Setting, layout_of, with_layout
 from harness.tuning.hashing import Hashing, size_problems
 from indexers.errors import SettingError
 from indexers.graph import SWEPT_EF_SEARCH, USUAL_EF_CONSTRUCTION, USUAL_M
@@ -22,6 +23,11 @@ TABLED = ("lsh", "multihash")
 """Kinds with num_tables and hash_length."""
 SWEPT = (*TABLED, "tokens", GRAPH)
 TEXT = "bm25"
+USUAL_WINDOW_SIZE = 100
+"""Candidates that rerank `window` looks at unless told otherwise."""
+
+
+_FETCHED = {"ids": None, "source": "source"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +125,9 @@ def spec_of(setting: Setting) -> IndexSpec:
         bits=setting.bits,
         m=setting.m,
         ef_construction=setting.ef_construction,
+        vector_type=setting.vector_type,
+        knn_engine=setting.knn_engine,
+        layout=layout_of(setting),
     )
 
 
@@ -130,6 +139,8 @@ def params_of(setting: Setting, k: int) -> SearchParams:
         hash_length=setting.hash_length,
         rerank=setting.rerank or "code",
         ef_search=setting.ef_search,
+        window_size=setting.window_size,
+        fetch_source=setting.fetch == "source",
     )
 
 
@@ -140,10 +151,23 @@ def _all(config: StudyConfig, dimension: int | None) -> Iterator[Point]:
             for backend_name in config.backend:
                 for kind in config.kinds_on(backend_name):
                     if kind in made.kinds:
-                        yield from _of_kind(config, hashing, sweep, backend_name, kind)
+                        points = list(_of_kind(config, hashing, sweep, backend_name, kind))
+                        yield from _kept(config, backend_name, points)
     for backend_name in config.backend:
-        if TEXT in config.kinds_on(backend_name):
-            yield Point(Setting(None, backend_name, TEXT), baseline=True)
+        for kind in config.kinds_on(backend_name):
+            if kind in TEXT_KINDS:
+                text = Point(Setting(None, backend_name, kind), baseline=True)
+                yield from _kept(config, backend_name, [text])
+
+
+def _kept(config: StudyConfig, backend_name: str, points: Sequence[Point]) -> Iterator[Point]:
+    """The points on every layout of an engine's index, by what answers bring along."""
+    if backend_name not in ENGINES:
+        yield from points
+        return
+    for layout, point, fetch in product(config.layouts, points, config.fetch):
+        setting = replace(with_layout(point.setting, layout), fetch=_FETCHED[fetch])
+        yield replace(point, setting=setting)
 
 
 def _hashings(config: StudyConfig, made: Family, sweep: Sweep) -> Iterator[Hashing]:
@@ -178,14 +202,38 @@ def _of_kind(
         yield from _graphs(config, hashing, backend_name, reranks[0])
         return
     if kind not in TABLED:
-        for rerank in reranks[:1]:
-            setting = hashing.setting(backend_name, kind, hashing.num_tables, None, rerank)
-            yield Point(setting, baseline=kind not in SWEPT)
+        setting = hashing.setting(backend_name, kind, hashing.num_tables, None, reranks[0])
+        for vector_type in _flat_types(config, hashing, backend_name, kind):
+            yield Point(replace(setting, vector_type=vector_type), baseline=kind not in SWEPT)
         return
     counts = sweep.num_tables if hashing.num_tables is None else (hashing.num_tables,)
     for rerank, tables, length in product(reranks, counts, sweep.hash_lengths):
         setting = hashing.setting(backend_name, kind, tables, length, rerank)
-        yield Point(setting, baseline=False)
+        for window_size in _window_sizes(config, rerank):
+            yield Point(replace(setting, window_size=window_size), baseline=False)
+
+
+def _window_sizes(config: StudyConfig, rerank: str) -> Sequence[int | None]:
+    """Ascending, and no fewer than are answered; one None for other re-rankings."""
+    if rerank != "window":
+        return (None,)
+    asked = config.window_size or (USUAL_WINDOW_SIZE,)
+    return sorted({max(size, config.cutoff) for size in asked})
+
+
+def _flat_types(
+    config: StudyConfig, hashing: Hashing, backend_name: str, kind: str
+) -> Sequence[str | None]:
+    """By a script, and as every type of an engine's own vectors that was asked for."""
+    if kind != "flat" or backend_name not in ENGINES:
+        return (None,)
+    return (None, *_vector_types(config, hashing))
+
+
+def _vector_types(config: StudyConfig, hashing: Hashing) -> list[str]:
+    """The types asked for that such fingerprints have: bits have one, vectors the others."""
+    coded = hashing.bits is not None
+    return [name for name in config.vector_type or () if (name == "bit") == coded]
 
 
 def _graphs(
@@ -194,16 +242,22 @@ def _graphs(
     """Settings that one graph serves come one after another."""
     name = hashing.family
     plain = hashing.setting(backend_name, GRAPH, hashing.num_tables, None, rerank)
+    held: Sequence[tuple[str | None, str | None]] = ((None, None),)
+    if backend_name in ENGINES:
+        engines = config.knn_engine if backend_name == "opensearch" else None
+        held = tuple(product(_vector_types(config, hashing) or (None,), engines or (None,)))
     asked = config.given("ef_search", name) or SWEPT_EF_SEARCH
     # a search keeps no fewer candidates than it answers
     widths = sorted({max(width, config.cutoff) for width in asked})
-    for m, ef_construction, ef_search in product(
+    for (vector_type, knn_engine), m, ef_construction, ef_search in product(
+        held,
         config.given("m", name) or (USUAL_M,),
         config.given("ef_construction", name) or (USUAL_EF_CONSTRUCTION,),
         widths,
     ):
         sized = replace(plain, m=m, ef_construction=ef_construction, ef_search=ef_search)
-        yield Point(sized, baseline=False)
+        held_as = replace(sized, vector_type=vector_type, knn_engine=knn_engine)
+        yield Point(held_as, baseline=False)
 
 
 def _reranks(config: StudyConfig, made: Family) -> tuple[str, ...]:

@@ -102,7 +102,7 @@ def test_a_graph_is_told_by_its_sizes(context, trial, summarise):
     report = model.build(summarise([graph, plain]), context())
     row = report.find("pick")
     assert row.label == "simhash m 16, ef_construction 200, ef_search 64 · hnsw on hnswlib"
-    told = [(c.title, c.text(c.value(row))) for c in columns(report) if c.title in row.graph]
+    told = [(c.title, c.text(c.value(row))) for c in columns(report) if c.title in row.details]
     assert told == [("m", "16"), ("ef_construction", "200"), ("ef_search", "64")]
     facts = {remark: value for _, value, remark in choice(report).facts}
     assert (facts["m"], facts["ef_construction"], facts["ef_search"]) == ("16", "200", "64")

@@ -1,0 +1,11 @@
+"""The search engines by name, and where their URLs come from."""
+
+from __future__ import annotations
+
+ENGINES = ("opensearch", "elasticsearch")
+"""Backends on a server: each has its URL in the setting `<name>_url`."""
+
+
+def url_variable(engine: str) -> str:
+    """The environment variable that may hold an engine's URL."""
+    return f"HARNESS_{engine.upper()}_URL"

@@ -17,12 +17,13 @@ from typing import Any
 import orjson
 
 from harness.cleaning_folders import WorkFolder
-from indexers.address import Address, address
+from indexers.address import Address, address_of
 from indexers.backends import _engine_admin as admin
 from indexers.backends._engine_errors import Refused, refusal
 from indexers.backends._engine_http import HttpTransport
+from indexers.backends._engine_root import check_let_in
 from indexers.errors import HarnessError
-from indexers.index_types import HttpRequest
+from indexers.index_types import BackendConfig, HttpRequest
 
 TIMEOUT_S = 30.0
 TAGS = f"/{admin.PREFIX}-*/{admin.META_PATH}"
@@ -68,14 +69,19 @@ class Leftover:
 class Server:
     """One engine, asked without any client, for OpenSearch and Elasticsearch answer alike."""
 
-    def __init__(self, backend: str, url: str) -> None:
+    def __init__(self, backend: str, config: BackendConfig) -> None:
         self.backend = backend
-        self._to: Address = address(backend, url)
+        self._to: Address = address_of(backend, config)
 
     @property
     def shown(self) -> str:
         """Its address, without credentials."""
         return self._to.shown
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is not as safe as it could be on the way to it."""
+        return self._to.warnings
 
     @property
     def place(self) -> tuple[str, str]:
@@ -154,6 +160,7 @@ class Server:
             status, reply = transport(HttpRequest(method, path, sent))
         finally:
             transport.close()
+        check_let_in(self._to, status, reply)
         if not 200 <= status < 300:
             raise refusal(f"{what} at {self.shown}", status, reply)
         try:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.engines import ENGINES, url_variable
+from harness.cli_options import access_options
 
 if TYPE_CHECKING:
     from harness.cleaning import Leftover, Server
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--opensearch-url", metavar="URL", help="Also HARNESS_OPENSEARCH_URL.")
-@click.option("--elasticsearch-url", metavar="URL", help="Also HARNESS_ELASTICSEARCH_URL.")
+@access_options
 @click.option("--owner", metavar="TAG", help="Only indices of this owner; no folders.")
 @click.option(
     "--reports",
@@ -33,12 +31,12 @@ if TYPE_CHECKING:
 @click.pass_context
 def clean(
     context: click.Context,
-    opensearch_url: str | None,
-    elasticsearch_url: str | None,
+    /,
     owner: str | None,
     reports: Path,
     yes: bool,
     as_json: bool,
+    **access: Any,
 ) -> None:
     """List what killed runs left: temporary indices and work folders. Then remove it.
 
@@ -47,8 +45,7 @@ def clean(
     """
     from harness import cleaning, cleaning_folders
 
-    given = dict(zip(ENGINES, (opensearch_url, elasticsearch_url), strict=True))
-    servers = _servers(given)
+    servers = _servers(access)
     running = cleaning_folders.running_owners(reports)
     found = [(server, server.leftovers(owner, running)) for server in servers]
     folders = cleaning_folders.work_folders(reports) if owner is None else []
@@ -73,11 +70,13 @@ def clean(
     context.exit(1 if failures else 0)
 
 
-def _servers(given: dict[str, str | None]) -> list[Server]:
+def _servers(access: dict[str, Any]) -> list[Server]:
+    from harness.access import engine_access
     from harness.cleaning import Server
 
-    urls = {name: url or os.environ.get(url_variable(name)) for name, url in given.items()}
-    servers = [Server(name, url) for name, url in urls.items() if url]
+    servers = [Server(name, config) for name, config in engine_access(access).items()]
+    for line in (line for server in servers for line in server.warnings):
+        _tell(line)
     if not servers:
         _tell("no server is named, so none is asked: --opensearch-url or --elasticsearch-url")
     return servers

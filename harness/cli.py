@@ -14,7 +14,7 @@ import click
 from harness import __version__
 from harness.bench.commands import bench
 from harness.cleaning_command import clean
-from harness.cli_options import engine_options, vector_options
+from harness.cli_options import access_options, engine_options, index_options, vector_options
 from harness.engine.commands import engine
 from harness.load.command import load
 from indexers.address import masked
@@ -92,10 +92,10 @@ def cli() -> None:
 @click.option("--reference", metavar="NAME", help="Similarity of the neighbours: jaccard, cosine.")
 @vector_options
 @engine_options
+@index_options
 @click.option("--build", metavar="HOW", help="shared (default) or per-setting.")
 @click.option("--seed", metavar="N", help="Seed of hashes, generated data and load (123).")
-@click.option("--opensearch-url", metavar="URL", help="Also HARNESS_OPENSEARCH_URL.")
-@click.option("--elasticsearch-url", metavar="URL", help="Also HARNESS_ELASTICSEARCH_URL.")
+@access_options
 @click.option("--config", type=click.Path(path_type=Path), help="YAML study; flags win over it.")
 @click.option("--out", metavar="DIR", help="Folder (reports/<study>).")
 @click.option("--fresh", is_flag=True, help="Measure everything anew.")

@@ -40,12 +40,72 @@ _ASKING = (
     click.option("--replay", metavar="HOW", help="unique (default), zipf or zipf:S."),
     click.option("--indexing-rate", metavar="N", help="Documents indexed a second meanwhile."),
     click.option(
+        "--patience", metavar="S", help="Engines: seconds to wait for one that dies (120)."
+    ),
+    click.option(
         "--filter",
         metavar="FIELD=…",
         multiple=True,
         help="Answers must pass: FIELD=VALUE, FIELD=LOW..HIGH or FIELD=SHARE%. Repeatable.",
     ),
 )
+
+
+_ACCESS = (
+    click.option("--opensearch-url", metavar="URL", help="Also HARNESS_OPENSEARCH_URL."),
+    click.option("--elasticsearch-url", metavar="URL", help="Also HARNESS_ELASTICSEARCH_URL."),
+    click.option("--opensearch-ca", metavar="FILE", help="PEM of its authority (the system's)."),
+    click.option("--elasticsearch-ca", metavar="FILE", help="PEM of its authority (the system's)."),
+    click.option(
+        "--credentials",
+        metavar="FILE",
+        help="YAML, chmod 600: user, password, api_key, … an engine. Also HARNESS_CREDENTIALS.",
+    ),
+    click.option(
+        "--no-verify-tls",
+        "verify_tls",
+        flag_value=False,
+        type=bool,
+        default=None,
+        help="Trust any certificate: what is sent can be read and changed on the way.",
+    ),
+)
+
+
+def access_options(command: Command) -> Command:
+    """Where the engines are, and what opens them (`harness.access`)."""
+    for option in reversed(_ACCESS):
+        command = option(command)
+    return command
+
+
+_EXISTING = (
+    click.option(
+        "--index", metavar="NAME", help="Read the corpus from this index, ENGINE:NAME or NAME."
+    ),
+    click.option("--text-field", metavar="A,B", help="Of --index: fields joined into the text."),
+    click.option("--id-field", metavar="NAME", help="Of --index and --attach: the id (_id)."),
+    click.option("--queries", metavar="FILE", help="Of --index: JSONL of _id and text (drawn)."),
+    click.option("--judgments", metavar="FILE", help="Of --queries: TSV as BEIR's, or qrels."),
+    click.option(
+        "--attach",
+        metavar="NAME",
+        help="Measure this index, too, as it is (with --kind attached alone).",
+    ),
+    click.option(
+        "--body",
+        metavar="FILE",
+        multiple=True,
+        help="Of --attach: a search body with {{text}} in it, a row each. Repeatable.",
+    ),
+)
+
+
+def index_options(command: Command) -> Command:
+    """Indices that are there already."""
+    for option in reversed(_EXISTING):
+        command = option(command)
+    return command
 
 
 def engine_options(command: Command) -> Command:

@@ -5,7 +5,6 @@ A YAML file holds the same names as the flags, with underscores. Flags win over 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -14,23 +13,26 @@ import yaml
 from pydantic import (
     ConfigDict,
     Field,
+    PrivateAttr,
+    StrictBool,
     ValidationError,
-    ValidationInfo,
     field_validator,
     model_validator,
 )
 
+from harness.access import engine_access
 from harness.config_problems import ALL, problems
 from harness.config_sizes import GRAPH, SIZES, SizeName, size_problems
 from harness.config_values import Names, Number, Sizes, Whole
 from harness.engine_flags import EngineFlags
 from harness.engines import ENGINES, url_variable
+from harness.index_flags import ATTACHED, IndexFlags, IndexPlace, place_of
 from harness.measures.names import parse_measure
 from harness.settings import PLAIN
 from harness.vector_flags import VectorFlags
-from indexers.address import address, masked
 from indexers.errors import SettingError
 from indexers.graph import RANGES
+from indexers.index_types import BackendConfig
 from indexers.registry import backend, backend_names, family, family_names
 from indexers.types import Unit, Weighting
 
@@ -43,7 +45,7 @@ ON_REQUEST = (GRAPH,)
 """Kinds measured where `--kind` names them, or where a backend has no other."""
 
 
-class StudyConfig(VectorFlags, EngineFlags):
+class StudyConfig(VectorFlags, EngineFlags, IndexFlags):
     """One study, checked.
 
     Attributes:
@@ -59,6 +61,11 @@ class StudyConfig(VectorFlags, EngineFlags):
         rate: open-loop requests a second; None for 1,000 in process and 100 on engines.
         samples: measured requests a trial; None for 1,000, or 10,000 with `thorough`.
         burst_s: closed-loop burst; None for 0.5 s in process and 3 s on engines.
+        opensearch_url, elasticsearch_url: of the servers, without credentials.
+        opensearch_ca, elasticsearch_ca: PEM files of the authorities trusted; None for the
+            system's.
+        credentials: file of credentials (`harness.access_file`).
+        verify_tls: whether certificates are looked at.
         out: folder of the study; None for `reports/<study>`.
     """
 
@@ -96,7 +103,12 @@ class StudyConfig(VectorFlags, EngineFlags):
     seed: Whole = Field(default=123, ge=0, le=2**31 - 1)
     opensearch_url: str | None = None
     elasticsearch_url: str | None = None
+    opensearch_ca: str | None = None
+    elasticsearch_ca: str | None = None
+    credentials: str | None = None
+    verify_tls: StrictBool = True
     out: Path | None = None
+    _access: dict[str, BackendConfig] = PrivateAttr(default_factory=dict)
 
     @field_validator("family")
     @classmethod
@@ -126,16 +138,6 @@ class StudyConfig(VectorFlags, EngineFlags):
             raise ValueError("expected the path of a folder")
         return value
 
-    @field_validator(*(f"{name}_url" for name in ENGINES))
-    @classmethod
-    def _http(cls, value: str | None, info: ValidationInfo) -> str | None:
-        if value is not None:
-            try:
-                address(str(info.field_name).removesuffix("_url"), value)
-            except SettingError as error:
-                raise ValueError(str(error)) from None
-        return value
-
     @model_validator(mode="after")
     def _consistent(self) -> StudyConfig:
         found = [line for n in SIZES for line in size_problems(n, getattr(self, n), self.family)]
@@ -152,9 +154,47 @@ class StudyConfig(VectorFlags, EngineFlags):
                 parse_measure(self.objective, self.cutoff)
             except SettingError as error:
                 found.append(str(error))
+        found += [*self.index_problems(self._urls), *self._corpus_problems()]
         if found:
             raise ValueError("\n".join(found))
         return self
+
+    def _corpus_problems(self) -> list[str]:
+        """Corpora named twice."""
+        if self.index is None:
+            return []
+        found = []
+        if "corpus" in self.model_fields_set:
+            found.append("--index and --corpus: give one, the corpus is read from it")
+        if self.fields is not None:
+            found.append("--fields: the fields of an index are given with --text-field")
+        return found
+
+    @property
+    def _urls(self) -> dict[str, str | None]:
+        return {name: getattr(self, f"{name}_url") for name in ENGINES}
+
+    @property
+    def index_place(self) -> IndexPlace | None:
+        """The index that the corpus is read from."""
+        return None if self.index is None else place_of("--index", self.index, self._urls)
+
+    @property
+    def attach_place(self) -> IndexPlace | None:
+        """The index that is measured as it is."""
+        return None if self.attach is None else place_of("--attach", self.attach, self._urls)
+
+    @property
+    def only_attached(self) -> bool:
+        """Whether nothing of ours is measured."""
+        return self.kind == (ATTACHED,)
+
+    @property
+    def backends(self) -> tuple[str, ...]:
+        """Every backend that is measured, that of an attached index too."""
+        swept = () if self.only_attached else self.backend
+        attached = () if self.attach_place is None else (self.attach_place.engine,)
+        return tuple(dict.fromkeys((*swept, *attached)))
 
     def _kind_problems(self) -> list[str]:
         """Kinds that no backend of the study has, and sizes of graphs where there are none."""
@@ -166,6 +206,8 @@ class StudyConfig(VectorFlags, EngineFlags):
         if self.kind is None:
             return []
         held = dict.fromkeys(kind for name in self.backend for kind in backend(name).kinds)
+        if self.attach is not None:
+            held[ATTACHED] = None
         return [
             f"kind: no {kind!r} on {', '.join(self.backend)}; choose from {', '.join(held)}"
             for kind in self.kind
@@ -184,6 +226,16 @@ class StudyConfig(VectorFlags, EngineFlags):
         """The sizes that were asked for this family, ascending; empty for its defaults."""
         sizes: dict[str, tuple[int, ...]] = getattr(self, name)
         return tuple(sorted(set(sizes.get(of) or sizes.get(ALL) or ())))
+
+    def access(self, engine: str) -> BackendConfig:
+        """How an engine is reached."""
+        return self._access.get(engine) or BackendConfig(url=getattr(self, f"{engine}_url", None))
+
+    def with_access(self, access: Mapping[str, BackendConfig]) -> StudyConfig:
+        """This study, its engines reached so."""
+        made = self.model_copy(update={f"{name}_url": one.url for name, one in access.items()})
+        made._access = dict(access)
+        return made
 
     @property
     def hashes_vectors(self) -> bool:
@@ -236,32 +288,27 @@ def read_config(path: Path) -> dict[str, Any]:
     return {str(key): value for key, value in loaded.items()}
 
 
-def _has_credentials(url: object) -> bool:
-    given = str(url or "")
-    return given != masked(given)
-
-
 def study_config(flags: Mapping[str, Any], config: Path | None = None) -> StudyConfig:
     """Flags over the YAML file over the environment over the defaults.
 
     Raises:
         SettingError: with every problem found.
     """
-    seen = [name for name in ENGINES if _has_credentials(flags.get(f"{name}_url"))]
-    if seen:
-        raise SettingError(
-            *(
-                f"--{name}-url: credentials on a command line are seen by others; put the whole "
-                f"URL into {url_variable(name)}, or as {name}_url into a --config file"
-                for name in seen
-            )
-        )
-    urls = {f"{name}_url": os.environ.get(url_variable(name)) for name in ENGINES}
-    values: dict[str, Any] = {name: url for name, url in urls.items() if url}
-    if config is not None:
-        values |= read_config(config)
-    values |= {name: value for name, value in flags.items() if value not in (None, ())}
+    study = {} if config is None else read_config(config)
+    told: list[str] = []
+    access: dict[str, BackendConfig] = {}
     try:
-        return StudyConfig.model_validate(values)
+        access = engine_access(flags, study)
+    except SettingError as error:
+        told += error.problems
+    urls = {f"{name}_url": one.url for name, one in access.items()}
+    if told:  # what is missing for it is not told a second time
+        urls = {f"{name}_url": "told" for name in ENGINES}
+    given = {name: value for name, value in flags.items() if value not in (None, ())}
+    try:
+        made = StudyConfig.model_validate({**study, **given, **urls})
     except ValidationError as error:
-        raise SettingError(*problems(error, StudyConfig, flags)) from None
+        told += problems(error, StudyConfig, flags)
+    if told:
+        raise SettingError(*told)
+    return made.with_access(access)

@@ -31,7 +31,8 @@ def problems(error: ValidationError, model: type[BaseModel], flags: Mapping[str,
             name = _shown(path, flags)
             message = _expected(entry["type"], entry.get("ctx", {})) or message
             given = "" if entry["type"] == "value_error" else f", not {_short(entry['input'])}"
-            lines.append(f"{name}: {message[:1].lower()}{message[1:]}{given}")
+            told = message.split("\n")
+            lines.extend(f"{name}: {line[:1].lower()}{line[1:]}{given}" for line in told)
     return lines
 
 

@@ -73,8 +73,12 @@ class Progress:
         return f", about {duration(left_s)} left"
 
     @contextmanager
-    def stage(self, title: str, total: int) -> Iterator[Callable[[int], None]]:
-        """Count the documents of one stage; gives the function that counts them."""
+    def stage(self, title: str, total: int | None) -> Iterator[Callable[[int], None]]:
+        """Count the documents of one stage; gives the function that counts them.
+
+        Without a total, as of a stream, nobody knows when it ends. The function has a method `say`
+        for what is done while no document is.
+        """
         with tqdm(
             total=total,
             desc=title,
@@ -87,13 +91,30 @@ class Progress:
         ) as bar:
             started = time.monotonic()
 
-            def advance(count: int) -> None:
-                bar.update(count)
-
-            yield advance
+            yield _Stage(self, title, bar)
         spent_s = time.monotonic() - started
         if not self._terminal and spent_s > PLAIN_EVERY_S:
-            self.say(f"{title}: {total} documents in {duration(spent_s)}")
+            count = "" if total is None else f"{total} documents in "
+            self.say(f"{title}: {count}{duration(spent_s)}")
+
+
+class _Stage:
+    """Counts the documents of one stage."""
+
+    def __init__(self, progress: Progress, title: str, bar: tqdm[NoReturn]) -> None:
+        self._progress, self._title, self._bar = progress, title, bar
+        self._said = time.monotonic()
+
+    def __call__(self, count: int) -> None:
+        self._bar.update(count)
+
+    def say(self, what: str) -> None:
+        """Beside the bar on a terminal; elsewhere a line now and then."""
+        if not self._bar.disable:
+            self._bar.set_postfix_str(what)
+        elif time.monotonic() - self._said > PLAIN_EVERY_S:
+            self._said = time.monotonic()
+            self._progress.say(f"{self._title}: {what}")
 
 
 def duration(seconds: float) -> str:

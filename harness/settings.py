@@ -53,6 +53,8 @@ class Setting:
             usual values.
         filter: such as `price=10..50`; None for all documents.
         fetch: `source` where answers bring their documents along; else None.
+        index: name of an `attached` one; else None.
+        body: by which it is searched, a file's name and digest; None for its manifest's way.
     """
 
     family: str | None
@@ -80,6 +82,8 @@ class Setting:
     segments: int | None = None
     filter: str | None = None
     fetch: str | None = None
+    index: str | None = None
+    body: str | None = None
 
 
 OPTIONAL = tuple(f.name for f in fields(Setting) if f.name not in _ALWAYS)
@@ -90,8 +94,9 @@ TEXT_KINDS = {
     "bm25": "BM25",
     "more_like_this": "more_like_this",
     "min_hash": "min_hash filter",
+    "attached": "attached index",
 }
-"""Kinds of texts, with their names for people."""
+"""Kinds without a family of ours, with their names for people."""
 
 
 def layout_of(setting: Setting) -> Layout:

@@ -49,7 +49,13 @@ class BackendError(HarnessError):
 
 
 class EngineUnavailable(BackendError):
-    """A search engine is unreachable or red, or went away."""
+    """A search engine is unreachable or red, or went away.
+
+    Attributes:
+        waited_s: how long it has been waited for already.
+    """
+
+    waited_s: float = 0.0
 
 
 class IndexMissing(BackendError):

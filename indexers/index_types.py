@@ -96,6 +96,7 @@ class IndexSpec:
             `float`, `byte`, `int8`, `int4`, `bbq`; None for the usual one, and for `flat` by a
             script.
         knn_engine: library of OpenSearch's graphs, `lucene` or `faiss`; None for the first.
+        dimension: D of the vectors, where it is known before they are; None elsewhere.
         layout: of an engine's index.
         attributes: (name, `keyword` or `double`) of those that answers are filtered by.
         stores_source: whether documents are kept, so that answers can bring them along.
@@ -113,6 +114,7 @@ class IndexSpec:
     ef_construction: int | None = None
     vector_type: str | None = None
     knn_engine: str | None = None
+    dimension: int | None = None
     layout: Layout = Layout()
     attributes: tuple[tuple[str, str], ...] = ()
     stores_source: bool = False
@@ -158,11 +160,23 @@ class BackendConfig:
         owner: tag written into every temporary index, `[a-z0-9-]+`; only indexes that carry
             it are deleted.
         timeout_s: limit of one administrative request.
+        user, password: that open the server, in place of what the URL holds; None without.
+        api_key: likewise, in place of a user: encoded as the server gave it, or `id:key`.
+        ca_file: PEM file of the only authorities whose certificates are trusted; None for the
+            system's.
+        verify_tls: whether the server's certificate and its name are looked at.
+        patience_s: how long a server that goes away while an index is built is waited for.
     """
 
-    url: str | None = None
+    url: str | None = field(default=None, repr=False)  # it may hold a password
     owner: str = "harness"
     timeout_s: float = 60.0
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+    api_key: str | None = field(default=None, repr=False)
+    ca_file: str | None = None
+    verify_tls: bool = True
+    patience_s: float = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,11 +209,29 @@ class Hits:
         scores: float64 (m,), higher is better; bits − Hamming distance for codes, agreeing rows
             for signatures, else the similarity.
         duplicates: answers that the backend gave twice and that were dropped.
+        unknown: answers that are no documents of the corpus and that were dropped; only an index
+            that is not ours gives any.
     """
 
     ordinals: I32
     scores: F64
     duplicates: int = 0
+    unknown: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer of an index in production.
+
+    Attributes:
+        id: of the document.
+        score: as in `Hits`.
+        document: what is stored of it; None where nothing is brought along.
+    """
+
+    id: str
+    score: float
+    document: object = None
 
 
 @dataclass(frozen=True, slots=True)

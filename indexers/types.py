@@ -47,11 +47,18 @@ Items: TypeAlias = Any
 """What a hasher takes: `Sequence[str]` for source `text`, float32 (n, D) for `vector`."""
 
 Progress: TypeAlias = Callable[[int], None]
-"""Called with the number of documents done since the last call."""
+"""Called with the number of documents done since the last call; below 0 to do some again."""
 
 
 def no_progress(_: int) -> None:
     """Ignore progress."""
+
+
+def say(progress: Progress, what: str) -> None:
+    """Tell what is done while no document is, if the one who counts has a method `say`."""
+    told = getattr(progress, "say", None)
+    if told is not None:
+        told(what)
 
 
 class Status(IntEnum):

@@ -13,7 +13,8 @@ import hashlib
 import numpy as np
 
 from indexers.kernels import weights as kernel
-from indexers.text import TokenBlock
+from indexers.learnt import LearntWeights, shingle_hashes
+from indexers.text import Shingler, TokenBlock
 from indexers.types import F64, I64, U8
 
 SCALE = 8
@@ -102,3 +103,18 @@ class DocumentFrequencies:
             more = np.repeat(unseen, max(missing, len(self._weights)))
             self._weights = np.concatenate((self._weights, more))
         return self._weights
+
+    def of(self, shingler: Shingler) -> U8:
+        """Weight of each shingle known by now, as `weights`."""
+        return self.weights(shingler.size)
+
+    def table(self, shingler: Shingler) -> LearntWeights:
+        """The weights by shingle, to be kept.
+
+        Args:
+            shingler: that gave the tokens.
+        """
+        learnt = len(self._counts)
+        hashes, first = np.unique(shingle_hashes(shingler.shingles(0, learnt)), return_index=True)
+        unseen = int(inverse_frequencies(np.zeros(1, np.int64), self.documents)[0])
+        return LearntWeights(self.digest(), hashes, self.weights(learnt)[:learnt][first], unseen)

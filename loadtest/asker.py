@@ -78,6 +78,8 @@ class Asker:
             error = TimeoutError(f"no answer within {self.profile.timeout_s:g} s")
         if error is None:
             self.tally.succeeded()
+            assert hits is not None
+            self.tally.compare(query, hits)
         else:
             hits = None
             self.tally.failed(error)

@@ -20,7 +20,12 @@ def search_request(index: str, body: bytes) -> HttpRequest:
 
 
 def hit_count(index: str, status: int, body: bytes) -> int:
-    """How many documents a reply to a search holds.
+    """How many documents a reply to a search holds; raises as `hits_of`."""
+    return len(hits_of(index, status, body))
+
+
+def hits_of(index: str, status: int, body: bytes) -> list[dict[str, Any]]:
+    """The hits in a reply to a search.
 
     Raises:
         IndexMissing: there is no such index.
@@ -37,7 +42,8 @@ def hit_count(index: str, status: int, body: bytes) -> int:
     if shards.get("failed"):
         failure = (shards.get("failures") or [{}])[0]
         raise BackendError(f"searching {index} failed: {reason(failure.get('reason'))}")
-    return len(reply.get("hits", {}).get("hits", ()))
+    hits: list[dict[str, Any]] = reply.get("hits", {}).get("hits", [])
+    return hits
 
 
 def _parsed(index: str, body: bytes) -> dict[str, Any]:

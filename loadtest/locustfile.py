@@ -27,6 +27,7 @@ from gevent import get_hub
 from gevent.queue import Queue
 from locust.env import Environment
 
+from indexers.address import address
 from indexers.errors import HarnessError
 from loadtest import messages, phases, web
 from loadtest.crew import LocustCrew, SearchUser
@@ -79,15 +80,15 @@ class Load:
     def _measure(self, order: Measure) -> LoadResult | Failure:
         """Put a load on a built index."""
         target, profile, watch = order.target, order.profile, Watch() if order.watched else None
-        url = target.config.url
+        config = target.config
         try:
             with opened(target, profile) as index, self._watched(watch):
                 crew = self._crew(profile, remote=index.remote)
                 runnable, count, k = index.runnable, index.queries, index.k
                 result = phases.run(crew, index.searcher, profile, runnable, count, k, watch)
         except HarnessError as error:
-            return Failure(type(error).__name__, without_credentials(one_line(error), url))
-        texts = tuple(without_credentials(text, url) for text in result.error_texts)
+            return Failure(type(error).__name__, without_credentials(one_line(error), config))
+        texts = tuple(without_credentials(text, config) for text in result.error_texts)
         return replace(result, error_texts=texts)
 
     @contextmanager
@@ -111,14 +112,14 @@ class Load:
 
     def _serve(self, order: Serve) -> Served | Failure:
         """Let a person put the load."""
-        url = order.target.config.url
+        config = order.target.config
         try:
             with opened(order.target, order.profile) as index:
                 web.Page(order, index, self._tell).serve(self._stopped)
         except OSError as error:
             return Failure("LoadError", f"Locust's page cannot be served: {one_line(error)}")
         except HarnessError as error:
-            return Failure(type(error).__name__, without_credentials(one_line(error), url))
+            return Failure(type(error).__name__, without_credentials(one_line(error), config))
         return Served()
 
     def _stopped(self) -> bool:
@@ -129,7 +130,7 @@ class Load:
 
     def _calibrate(self, order: Calibrate) -> LoadResult:
         """Put a load on an index that answers at once."""
-        http = None if order.url is None else http_to(order.url, order.profile)
+        http = None if order.url is None else http_to(address("engine", order.url), order.profile)
         crew = self._crew(order.profile, remote=http is not None)
         runnable = np.arange(order.queries, dtype=np.int32)
         run = partial(phases.run, crew)

@@ -9,9 +9,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from indexers import registry, store
+from indexers.address import Address, address_of
 from indexers.protocols import Searcher
 from indexers.types import I32
 from loadtest.attached import AttachedSearcher
+from loadtest.attached_answers import AnswerSearcher
 from loadtest.profile import AttachedIndex, LoadProfile, Target
 from loadtest.schedule import worker_count
 from loadtest.transport import Http
@@ -43,10 +45,10 @@ def opened(target: Target | AttachedIndex, profile: LoadProfile) -> Iterator[Ope
         HarnessError: it cannot be opened.
     """
     if isinstance(target, AttachedIndex):
-        http = http_to(target.config.url or "", profile)
+        http = http_to(address_of(target.engine, target.config), profile)
         try:
-            searcher = AttachedSearcher(target.index, target.bodies, http)
-            yield Opened(searcher, True, target.runnable, len(target.bodies), 0)
+            searcher = _attached(target, http)
+            yield Opened(searcher, True, target.runnable, len(target.bodies), target.k)
         finally:
             http.close()
     else:
@@ -54,15 +56,22 @@ def opened(target: Target | AttachedIndex, profile: LoadProfile) -> Iterator[Ope
             yield found
 
 
+def _attached(target: AttachedIndex, http: Http) -> Searcher:
+    if target.ids is None:
+        return AttachedSearcher(target.index, target.bodies, http)
+    ids = _ids(target.ids, target.ids.stat().st_mtime_ns)
+    return AnswerSearcher(target.index, target.bodies, ids, target.id_field, http)
+
+
 @contextmanager
 def _built(target: Target, profile: LoadProfile) -> Iterator[Opened]:
-    url = target.config.url
     backend = registry.backend(target.handle.spec.backend)(target.config)
     queries = store.load_queries(target.queries, **target.made_by)
     prints = queries.fingerprints
     count = len(queries.texts) if prints is None else len(prints)
     ids = _ids(target.ids, target.ids.stat().st_mtime_ns)
-    http = http_to(url, profile) if backend.remote and url is not None else None
+    remote = backend.remote and target.config.url is not None
+    http = http_to(address_of(target.engine, target.config), profile) if remote else None
     try:
         searcher = backend.open(target.handle, target.params, queries, ids, http)
         try:
@@ -74,10 +83,10 @@ def _built(target: Target, profile: LoadProfile) -> Iterator[Opened]:
             http.close()
 
 
-def http_to(url: str, profile: LoadProfile) -> Http:
+def http_to(to: Address, profile: LoadProfile) -> Http:
     """Connections for as many requests as this load has on their way at once."""
     connections = max(profile.users, worker_count(profile, remote=True))
-    return Http(url, connections, profile.timeout_s)
+    return Http(to, connections, profile.timeout_s)
 
 
 @lru_cache(maxsize=1)

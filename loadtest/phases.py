@@ -10,7 +10,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import cycle, islice
 from time import perf_counter
 
 import numpy as np
@@ -23,8 +22,8 @@ from loadtest.profile import NOT_ASKED, UNANSWERED, LoadProfile, LoadResult
 from loadtest.samples import Samples, result_of
 from loadtest.schedule import (
     ASK_AFTERWARDS_S,
+    Replay,
     intended_s,
-    query_cycle,
     sample_count,
     worker_count,
 )
@@ -68,18 +67,17 @@ def run(
     """
     if len(runnable) == 0:
         raise LoadError("no query can be asked: none has a usable fingerprint")
-    order = query_cycle(runnable, profile.seed)
+    replay = Replay(runnable, profile)
     asker = Asker(crew, searcher, profile, Tally(queries, k), watch)
-    # Backwards, so that warming up does not walk ahead of the schedule through the caches.
-    ahead = cycle(order[::-1].tolist())
+    ahead = replay.warm_up()
     cold = asker.ask(next(ahead))
     with _no_collection():
         settled = _warm_up(asker, ahead)
         asker.tally.texts.clear()  # the first requests wait for a compiler; they are not counted
-        samples = _open_loop(asker, order)
-        qps, burst_errors = _burst(asker, islice(cycle(order.tolist()), samples.sent, None))
+        samples = _open_loop(asker, replay.measured(sample_count(profile, len(runnable))))
+        qps, burst_errors = _burst(asker, replay.burst(samples.sent))
     if k:
-        _ask_afterwards(asker, order)
+        _ask_afterwards(asker, replay.order)
     return result_of(
         asker,
         samples,
@@ -146,13 +144,12 @@ def _agree(a: float, b: float) -> bool:
     return a == b or abs(a - b) <= SETTLED * min(a, b)  # never of an infinite one and another
 
 
-def _open_loop(asker: Asker, order: I32) -> Samples:
-    """Send the schedule; stops early where the backlog runs past its limit."""
-    profile = asker.profile
-    n = sample_count(profile, len(order))
+def _open_loop(asker: Asker, queries: I32) -> Samples:
+    """Send the schedule of these queries; stops early where the backlog runs past its limit."""
+    profile, n = asker.profile, len(queries)
     samples = Samples(
         due_s=intended_s(n, profile.rate_per_s),
-        query=np.resize(order, n),
+        query=queries,
         latency_s=np.full(n, np.inf),
         service_s=np.full(n, np.inf),
     )

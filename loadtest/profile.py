@@ -33,6 +33,8 @@ class LoadProfile:
         warmup_max_s: warm-up ends after this, settled or not.
         backlog_limit_s: a later start than this, or a longer drain, ends the trial as saturated.
         every_query: raise `samples` to one per runnable query, however long that takes.
+        zipf_exponent: of the law by which queries are drawn; None to ask each as often as any
+            other.
     """
 
     rate_per_s: float
@@ -45,6 +47,7 @@ class LoadProfile:
     warmup_max_s: float = 10.0
     backlog_limit_s: float = 2.0
     every_query: bool = True
+    zipf_exponent: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +87,25 @@ class AttachedIndex:
         engine: name of the engine.
         config: where its server is.
         index: its name.
-        bodies: a search request each, as JSON.
+        bodies: a search request each, as JSON; empty for a query that cannot be asked.
+        ids: file of document ids by ordinal (`indexers.store.save_ids`), by which answers are
+            judged; None where they are only counted.
+        id_field: that holds a document's id; None for `_id`.
+        k: answers kept per query; 0 where they are only counted.
     """
 
     engine: str
     config: BackendConfig
     index: str
     bodies: tuple[bytes, ...]
+    ids: Path | None = None
+    id_field: str | None = None
+    k: int = 0
 
     @property
     def runnable(self) -> I32:
-        """int32 (m,), every body."""
-        return np.arange(len(self.bodies), dtype=np.int32)
+        """int32 (m,), every body that is not empty."""
+        return np.flatnonzero([bool(body) for body in self.bodies]).astype(np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +128,9 @@ class LoadResult:
         saturated: the backlog ran past its limit.
         unsettled: warm-up ended without two windows agreeing.
         cold_ms: latency of the very first request after opening; None where none was made.
+        repeats: answers to a query that had been answered before, in any phase.
+        agreeing: of them, those with the same documents in the same order as the query's first.
+        unknown: documents in first answers of an attached index that the corpus has not.
     """
 
     latency_ms: F64
@@ -134,3 +147,6 @@ class LoadResult:
     saturated: bool = False
     unsettled: bool = False
     cold_ms: float | None = None
+    repeats: int = 0
+    agreeing: int = 0
+    unknown: int = 0

@@ -49,4 +49,7 @@ def result_of(
         saturated=samples.saturated,
         unsettled=not settled,
         cold_ms=cold_ms,
+        repeats=tally.repeats,
+        agreeing=tally.agreeing,
+        unknown=tally.unknown,
     )

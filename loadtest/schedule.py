@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import cycle, islice
+
 import numpy as np
 
 from indexers.atoms import GAMMA, mixed
@@ -10,6 +13,9 @@ from loadtest.profile import LoadProfile
 
 MAX_WORKERS = 128
 """Requests to an engine that may be on their way at once; one connection each."""
+
+DRAWN = 4096
+"""Queries drawn at a time."""
 
 ASK_AFTERWARDS_S = 120.0
 """Limit of asking, without load, what stayed unanswered under load."""
@@ -25,6 +31,83 @@ def query_cycle(runnable: I32, seed: int) -> I32:
     """The runnable queries, each once, in an order that depends on the seed alone."""
     order = np.argsort(splitmix64(seed, len(runnable)), kind="stable")
     return np.asarray(runnable[order], dtype=np.int32)
+
+
+def zipf_shares(n: int, exponent: float) -> F64:
+    """Share of the requests that rank r of n gets, r^-s over the sum of all of them.
+
+    G. K. Zipf's law with exponent s, as L. Breslau et al. found it in requests for documents
+    ("Web Caching and Zipf-like Distributions", INFOCOM 1999, section III).
+
+    Args:
+        n: ranks, at least 1.
+        exponent: s, at least 0; with 0 all ranks get the same.
+
+    Returns:
+        float64 (n,), first rank first, of sum 1.
+    """
+    weights = np.arange(1, n + 1, dtype=np.float64) ** -exponent
+    return np.asarray(weights / weights.sum(), dtype=np.float64)
+
+
+def zipf_draws(order: I32, exponent: float, seed: int) -> Iterator[int]:
+    """Queries without end, drawn by Zipf's law; the same seed draws the same.
+
+    A draw is the first rank whose cumulated share is above u, the top 53 bits of an output of
+    splitmix64 over 2^53.
+
+    Args:
+        order: int32 (m,), m at least 1, the most frequent query first.
+        exponent: of the law.
+        seed: of the draws.
+    """
+    cumulated = np.cumsum(zipf_shares(len(order), exponent))
+    start = 0
+    while True:
+        steps = np.arange(start + 1, start + DRAWN + 1, dtype=np.uint64) * GAMMA
+        numbers = mixed(steps + np.uint64(seed % 2**64))
+        u = (numbers >> np.uint64(11)).astype(np.float64) * 2.0**-53
+        ranks = np.minimum(np.searchsorted(cumulated, u, side="right"), len(order) - 1)
+        yield from order[ranks].tolist()
+        start += DRAWN
+
+
+class Replay:
+    """Which queries the phases of a trial ask, without end; each phase goes its own way.
+
+    Args:
+        runnable: int32 (m,), rows of the queries that may be asked, m at least 1.
+        profile: says whether each is asked as often as any other, or by Zipf's law over an order
+            that depends on the seed.
+    """
+
+    def __init__(self, runnable: I32, profile: LoadProfile) -> None:
+        self.order = query_cycle(runnable, profile.seed)
+        self._exponent = profile.zipf_exponent
+        self._seeds = splitmix64(profile.seed, 3)
+
+    def warm_up(self) -> Iterator[int]:
+        """Backwards where all are asked alike, so that it does not walk ahead of the schedule
+        through the caches."""
+        if self._exponent is None:
+            return cycle(self.order[::-1].tolist())
+        return self._drawn(0)
+
+    def measured(self, n: int) -> I32:
+        """The n queries of the schedule, int32 (n,)."""
+        if self._exponent is None:
+            return np.resize(self.order, n)
+        return np.fromiter(islice(self._drawn(1), n), np.int32, n)
+
+    def burst(self, sent: int) -> Iterator[int]:
+        """What follows on the first so many of the schedule."""
+        if self._exponent is None:
+            return islice(cycle(self.order.tolist()), sent, None)
+        return self._drawn(2)
+
+    def _drawn(self, phase: int) -> Iterator[int]:
+        assert self._exponent is not None
+        return zipf_draws(self.order, self._exponent, int(self._seeds[phase]))
 
 
 def sample_count(profile: LoadProfile, runnable: int) -> int:

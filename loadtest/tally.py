@@ -30,15 +30,18 @@ class Tally:
         answers: int32 (queries, k), first answer of each query, padded with -1.
         state: uint8 (queries,), see `loadtest.profile`.
         fatal: why the trial cannot go on; None while it can.
+        repeats, agreeing: as in `LoadResult`.
     """
 
     def __init__(self, queries: int, k: int) -> None:
         self.answers = np.full((queries, k), -1, dtype=np.int32)
         self.state = np.full(queries, NOT_ASKED, dtype=np.uint8)
         self.texts: list[str] = []
-        self.duplicates = 0
+        self.duplicates = self.unknown = 0
         self.short = 0
         self.fatal: BackendError | None = None
+        self.repeats = self.agreeing = 0
+        self._seen: dict[int, bytes] = {}
         self._answered = False
         self._failures = 0
         self._unreachable = 0
@@ -47,6 +50,19 @@ class Tally:
         """Some request was answered."""
         self._answered = True
         self._failures = self._unreachable = 0
+
+    def compare(self, query: int, hits: Hits) -> None:
+        """Hold an answer against the first that the query got, kept or not."""
+        k = self.answers.shape[1]
+        if not k:  # nobody looks at what was answered
+            return
+        found = hits.ordinals[:k].tobytes()
+        first = self._seen.get(query)
+        if first is None:
+            self._seen[query] = found
+        else:
+            self.repeats += 1
+            self.agreeing += first == found
 
     def keep(self, query: int, hits: Hits, *, under_load: bool) -> None:
         """Keep the answer if it is the query's first."""
@@ -57,6 +73,7 @@ class Tally:
         self.answers[query, : len(found)] = found
         self.state[query] = UNDER_LOAD if under_load else WITHOUT_LOAD
         self.duplicates += hits.duplicates
+        self.unknown += hits.unknown
         self.short += len(found) < k
 
     def failed(self, error: BaseException) -> None:

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
+import gevent.ssl
 from geventhttpclient import HTTPClient
 from geventhttpclient.response import HTTPParseError
 
-from indexers.address import address
-from indexers.index_types import HttpRequest
+from indexers.address import Address, address_of, masked
+from indexers.index_types import BackendConfig, HttpRequest
 
 
 class Http:
     """Keep-alive connections to one server.
 
     Args:
-        url: may carry a path that goes before every request's, and credentials.
+        to: the server, with what opens it; its path goes before every request's.
         connections: kept at most; a request waits while all are in use.
         timeout_s: of connecting, and of every wait for more of the answer.
 
     Raises:
-        SettingError: the URL is none.
+        SettingError: the file of authorities that are trusted cannot be used.
     """
 
-    def __init__(self, url: str, connections: int, timeout_s: float) -> None:
-        to = address("engine", url)
+    def __init__(self, to: Address, connections: int, timeout_s: float) -> None:
+        context = to.tls_context(gevent.ssl.create_default_context) if to.tls else None
         self._path = to.path
         self._client = HTTPClient(
             to.host,
@@ -34,6 +33,9 @@ class Http:
             network_timeout=timeout_s,
             concurrency=connections,
             ssl=to.tls,
+            # made once: the client would make one for each of its pools from a file it chooses
+            ssl_context_factory=(lambda **_: context) if context else None,
+            insecure=not to.verify_tls,
         )
 
     def __call__(self, request: HttpRequest) -> tuple[int, bytes]:
@@ -53,7 +55,6 @@ class Http:
         self._client.close()
 
 
-def without_credentials(text: str, url: str | None) -> str:
-    """The text with the URL's credentials left out, should a library have put them there."""
-    userinfo = urlsplit(url or "").netloc.rpartition("@")[0]
-    return text.replace(userinfo + "@", "") if userinfo else text
+def without_credentials(text: str, config: BackendConfig) -> str:
+    """The text with this server's credentials left out, should a library have put them there."""
+    return masked(text if config.url is None else address_of("engine", config).hide(text))

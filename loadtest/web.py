@@ -8,7 +8,6 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
-from itertools import cycle
 from math import ceil, inf
 from time import perf_counter
 from typing import Any
@@ -26,7 +25,7 @@ from loadtest.asker import Asker
 from loadtest.crew import LocustCrew
 from loadtest.messages import Serve, Tick
 from loadtest.opening import Opened
-from loadtest.schedule import query_cycle
+from loadtest.schedule import Replay
 from loadtest.tally import Tally, one_line
 from loadtest.transport import without_credentials
 from loadtest.watch import Watch
@@ -151,7 +150,7 @@ class Page:
         self._watch = watch
         tally = Tally(index.queries, index.k)
         self._asker = Asker(self._crew, index.searcher, profile, tally)
-        self._ahead: Iterator[int] = cycle(query_cycle(index.runnable, profile.seed).tolist())
+        self._ahead: Iterator[int] = Replay(index.runnable, profile).burst(0)
 
     def _stop(self, **_: Any) -> None:
         self._look()
@@ -203,7 +202,7 @@ class Page:
         """An error as the page may list it."""
         if error is None:
             return None
-        text = without_credentials(one_line(error), self._order.target.config.url)
+        text = without_credentials(one_line(error), self._order.target.config)
         return BackendError(text)
 
 

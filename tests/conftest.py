@@ -1,12 +1,13 @@
 """What tests share: the real corpora and a running search engine, found or skipped with a reason.
 
 HARNESS_REQUIRE names the real parts that must be there (`data`, `opensearch`,
-`elasticsearch`, `bge`, `hnswlib`): a missing one then fails instead of skipping.
+`elasticsearch`, `bge`, `hnswlib`, `nginx`): a missing one then fails instead of skipping.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -60,6 +61,17 @@ def hnswlib() -> None:
         import hnswlib  # noqa: F401  # what the backend searches with
     except ImportError:
         _missing("hnswlib", "hnswlib is not installed: pip install 'harness[hnswlib]'")
+
+
+@pytest.fixture(scope="session")
+def nginx() -> str:
+    """The command of nginx, which stands before an engine as a proxy."""
+    found = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+    if found is None:
+        _missing("nginx", "nginx is not installed: apt-get install nginx-light")
+    if shutil.which("openssl") is None:
+        _missing("nginx", "openssl is not installed, which makes certificates")
+    return str(found)
 
 
 def _engine_url(name: str) -> Iterator[str]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from harness.settings import TEXT_KINDS
 from indexers import registry
 from indexers.index_types import IndexSpec, SearchParams
 from indexers.protocols import Backend, Family
-
-TEXT_KIND = "bm25"
-"""An index kind that searches texts, not fingerprints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +34,7 @@ def cells() -> tuple[Cell, ...]:
         for name in registry.family_names()
         for backend in registry.backend_names()
         for kind in sorted(registry.backend(backend).kinds)
-        if kind != TEXT_KIND
+        if kind not in TEXT_KINDS
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from harness.collection.types import Corpus
-from indexers.types import F64, I32, Nearest, Progress, no_progress
+from indexers.types import F64, I32, Bool, Nearest, Progress, no_progress
 
 K1, B = 1.2, 0.75
 """Parameters of Lucene's default, as search engines have them."""
@@ -20,7 +20,9 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-def nearest(corpus: Corpus, *, k: int, progress: Progress = no_progress) -> Nearest:
+def nearest(
+    corpus: Corpus, *, k: int, passing: Bool | None = None, progress: Progress = no_progress
+) -> Nearest:
     """The k best documents of each query with the whole tie class of the k-th.
 
     Scores are Lucene's variant of BM25 (Kamphuis et al., ECIR 2020), every word of the query
@@ -30,6 +32,8 @@ def nearest(corpus: Corpus, *, k: int, progress: Progress = no_progress) -> Near
     Args:
         corpus: documents and queries.
         k: how many, at least 1.
+        passing: bool (documents,), those that may be answered; None for all. Words are weighted
+            by all documents, as in an engine that filters.
         progress: called with the number of queries done since the last call.
     """
     import bm25s
@@ -42,6 +46,8 @@ def nearest(corpus: Corpus, *, k: int, progress: Progress = no_progress) -> Near
     for text, own in zip(corpus.query_texts, corpus.query_self, strict=True):
         known = index.get_tokens_ids(words(text)) if vocabulary else []
         scores = np.asarray(index.get_scores_from_ids(known)) if known else np.zeros(0)
+        if passing is not None and len(scores):
+            scores = np.where(passing, scores, 0.0)
         rows.append(_best(scores, int(own), k))
         progress(1)
     return Nearest(

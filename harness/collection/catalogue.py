@@ -17,7 +17,7 @@ strings is relied on.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby, islice
 from operator import itemgetter
 from random import Random
@@ -26,8 +26,10 @@ import numpy as np
 
 from harness.collection.catalogue_goods import Draw, Listing, generate_listings
 from harness.collection.catalogue_queries import write_query
+from harness.collection.catalogue_words import CATEGORIES
 from harness.collection.types import Corpus, Judgments
 from indexers.errors import CorpusError
+from indexers.filters import Value
 
 VERSION = 1
 """Of the generator: raised with every change of any text or judgment."""
@@ -124,7 +126,33 @@ def _judge(listings: Sequence[Listing], sources: Sequence[int], ordinals: list[i
     )
 
 
-def load(n_items: int, n_queries: int, seed: int) -> Corpus:
+def _price(seed: int, listing: Listing) -> float:
+    """Of a product, 4.99 to 999.99, most of them low; sellers do not differ."""
+    draw = _stream("price", seed, listing.line, listing.product)
+    return (499 + int(draw() * draw() * 99_501)) / 100
+
+
+def _attribute(name: str, seed: int) -> Callable[[Listing], Value]:
+    """What gives a listing's value.
+
+    Raises:
+        CorpusError: the catalogue has no such attribute.
+    """
+    found: dict[str, Callable[[Listing], Value]] = {
+        "brand": lambda listing: listing.brand,
+        "category": lambda listing: CATEGORIES[listing.category].nouns[0],
+        "department": lambda listing: CATEGORIES[listing.category].department,
+        "price": lambda listing: _price(seed, listing),
+    }
+    if name not in found:
+        raise CorpusError(
+            f"the catalogue's listings have no field {name}; choose with --filter from: "
+            f"{', '.join(found)}"
+        )
+    return found[name]
+
+
+def load(n_items: int, n_queries: int, seed: int, attributes: Sequence[str] = ()) -> Corpus:
     """Generate the catalogue: documents `p000001` …, queries `q00001` …, graded judgments.
 
     The first listings of one seed are the same whatever `n_items`; ids are given in a seeded
@@ -135,11 +163,14 @@ def load(n_items: int, n_queries: int, seed: int) -> Corpus:
         n_items: listings, 100 to 100,000.
         n_queries: 1 to `n_items`, over as many products as there are.
         seed: any whole number.
+        attributes: of `brand`, `category`, `department` (texts) and `price` (a number, of the
+            product, from a stream of its own).
 
     Raises:
-        CorpusError: a size is out of range.
+        CorpusError: a size is out of range, or there is no such attribute.
     """
     _check_sizes(n_items, n_queries)
+    value_of = {name: _attribute(name, seed) for name in attributes}
     listings = list(islice(generate_listings(_stream("goods", seed)), n_items))
     order = _shuffled(_stream("order", seed, n_items), n_items)
     ordinals = [0] * n_items
@@ -157,4 +188,7 @@ def load(n_items: int, n_queries: int, seed: int) -> Corpus:
         query_self=np.full(n_queries, -1, dtype=np.int32),
         judgments=_judge(listings, sources, ordinals),
         source=f"generated product catalogue, version {VERSION}, seed {seed}",
+        attributes={
+            name: [value(listings[place]) for place in order] for name, value in value_of.items()
+        },
     )

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from dataclasses import field as field_of
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from harness.collection.attributes import Columns
 from harness.collection.lines import brief, numbered, shown
 from indexers.errors import CorpusError
+from indexers.filters import Value
 from indexers.types import Progress, no_progress
 
 DEFAULT_FIELDS = ("title", "text")
@@ -38,15 +42,20 @@ class TextTable:
         ids: unique, not empty.
         texts: one each; may be empty.
         same_as: id of the document that the record says it is (`metadata.paper_id`), or None.
+        attributes: field -> its values; only fields that were asked for.
     """
 
     ids: list[str]
     texts: list[str]
     same_as: list[str | None]
+    attributes: Mapping[str, Sequence[Value]] = field_of(default_factory=dict)
 
 
 def documents(
-    path: Path, fields: Sequence[str] | None = None, progress: Progress = no_progress
+    path: Path,
+    fields: Sequence[str] | None = None,
+    progress: Progress = no_progress,
+    attributes: Sequence[str] = (),
 ) -> TextTable:
     """All documents with their fields joined by one space, missing and null ones left out.
 
@@ -55,6 +64,7 @@ def documents(
         fields: top-level names or dotted paths (`metadata.brand`) of strings, numbers or lists
             of strings; None for whichever of title and text there are.
         progress: called with the number of documents read since the last call.
+        attributes: fields to read beside the text, named as `fields` are.
 
     Raises:
         CorpusError: a line, id or value cannot be used (line named), an id is given twice, a
@@ -62,16 +72,42 @@ def documents(
     """
     wanted = DEFAULT_FIELDS if fields is None else tuple(fields)
     found: set[str] = set()
-    table = _Reader(path)
+    table, columns = _Reader(path), Columns(attributes)
     for number, record in objects(path):
         table.add(number, record, _joined(path, number, record, wanted, found))
+        if attributes:
+            columns.add(partial(value_of, record), partial(_fault, path, number))
         if len(table.ids) % _BLOCK == 0:
             progress(_BLOCK)
     progress(len(table.ids) % _BLOCK)
     if not table.ids:
         raise CorpusError(f"{shown(path)}: holds no documents; give one JSON object a line")
     _check_fields(path, fields, found)
-    return table.done()
+    if missing := columns.unknown():
+        there = ", ".join(_usable_fields(path, attributes=True)) or "none that a filter can read"
+        raise CorpusError(
+            f"{shown(path)}: no document has the field {', '.join(missing)}; choose with --filter "
+            f"from: {there}"
+        )
+    return replace(table.done(), attributes=columns.columns)
+
+
+def stream(
+    path: Path, fields: Sequence[str] | None = None
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Id, text and whole record of one document after another, as `documents` reads them.
+
+    Nothing is kept of them, so that an id given twice is not noticed.
+
+    Raises:
+        CorpusError: as `documents`, except for that; a field that is in none is told at the end.
+    """
+    wanted = DEFAULT_FIELDS if fields is None else tuple(fields)
+    found: set[str] = set()
+    for number, record in objects(path):
+        text = _joined(path, number, record, wanted, found)
+        yield _identifier(path, number, record), text, record
+    _check_fields(path, fields, found)
 
 
 def queries(path: Path) -> TextTable:
@@ -163,7 +199,7 @@ def _joined(
 ) -> str:
     parts = []
     for field in fields:
-        value = _value(record, field)
+        value = value_of(record, field)
         if value is None:
             continue
         found.add(field)
@@ -177,7 +213,7 @@ def _joined(
     return " ".join(parts)
 
 
-def _value(record: dict[str, Any], field: str) -> object:
+def value_of(record: dict[str, Any], field: str) -> object:
     """The value at a dotted path; a key that holds the dots itself goes first."""
     if field in record:
         return record[field]
@@ -213,20 +249,23 @@ def _check_fields(path: Path, fields: Sequence[str] | None, found: set[str]) -> 
     )
 
 
-def _usable_fields(path: Path) -> list[str]:
+def _usable_fields(path: Path, *, attributes: bool = False) -> list[str]:
     """Names that could be chosen, from the first documents, most common first."""
     counts: dict[str, int] = {}
     for _, record in islice(objects(path), _LOOK_RECORDS):
-        for name in _names(record):
+        for name in _names(record, attributes=attributes):
             if name not in ("_id", "id"):
                 counts[name] = counts.get(name, 0) + 1
     return sorted(counts, key=lambda name: (-counts[name], name))[:20]
 
 
-def _names(record: dict[str, Any], prefix: str = "") -> Iterator[str]:
+def _names(record: dict[str, Any], prefix: str = "", *, attributes: bool) -> Iterator[str]:
     for key, value in record.items():
         if isinstance(value, dict) and prefix.count(".") < _NESTED_FIELDS:
-            yield from _names(value, f"{prefix}{key}.")
+            yield from _names(value, f"{prefix}{key}.", attributes=attributes)
+        elif attributes:
+            if isinstance(value, str | int | float) and prefix + key not in DEFAULT_FIELDS:
+                yield prefix + key
         elif value is not None and _text(value, prefix + key) is not None:
             yield prefix + key
 

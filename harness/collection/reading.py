@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.collection import beir, digest, jsonl, judgments
+from harness.collection.attributes import taken
 from harness.collection.lines import shown
 from harness.collection.types import Corpus, Judgments
 from indexers.errors import CorpusError
@@ -18,14 +19,19 @@ DROPPED_QUERIES = "query of another split"
 """Reason in `Corpus.skipped`."""
 
 
-def read_folder(layout: beir.Layout, fields: Sequence[str] | None, progress: Progress) -> Corpus:
+def read_folder(
+    layout: beir.Layout,
+    fields: Sequence[str] | None,
+    progress: Progress,
+    attributes: Sequence[str] = (),
+) -> Corpus:
     """The corpus of a BEIR folder.
 
     Raises:
         CorpusError: documents or queries cannot be used.
         JudgmentsError: judgments cannot be used, or match nothing.
     """
-    documents, file_rows = _documents(layout.corpus, fields, progress)
+    documents, file_rows = _documents(layout.corpus, fields, progress, attributes)
     queries, query_file_rows, dropped = _queries(layout)
     ordinals = _positions(documents.ids)
     query_self = _query_self(queries, ordinals)
@@ -49,16 +55,23 @@ def read_folder(layout: beir.Layout, fields: Sequence[str] | None, progress: Pro
         source=_folder_source(layout, fields, query_self),
         file_rows=file_rows,
         query_file_rows=query_file_rows,
+        attributes=documents.attributes,
     )
 
 
-def read_file(path: Path, fields: Sequence[str] | None, seed: int, progress: Progress) -> Corpus:
+def read_file(
+    path: Path,
+    fields: Sequence[str] | None,
+    seed: int,
+    progress: Progress,
+    attributes: Sequence[str] = (),
+) -> Corpus:
     """One file of documents; up to `SAMPLED_QUERIES` of them are asked as queries.
 
     Raises:
         CorpusError: the documents cannot be used.
     """
-    documents, file_rows = _documents(path, fields, progress)
+    documents, file_rows = _documents(path, fields, progress, attributes)
     drawn = _draw(documents, seed)
     empty = _empty(documents.texts)
     return Corpus(
@@ -76,6 +89,7 @@ def read_file(path: Path, fields: Sequence[str] | None, seed: int, progress: Pro
             f"queries (seed {seed}); no judgments"
         ),
         file_rows=file_rows,
+        attributes=documents.attributes,
     )
 
 
@@ -94,10 +108,10 @@ def _draw(documents: jsonl.TextTable, seed: int) -> I32:
 
 
 def _documents(
-    path: Path, fields: Sequence[str] | None, progress: Progress
+    path: Path, fields: Sequence[str] | None, progress: Progress, attributes: Sequence[str]
 ) -> tuple[jsonl.TextTable, I64]:
     """The documents by ordinal, and their rows in the file."""
-    table = jsonl.documents(path, fields, progress)
+    table = jsonl.documents(path, fields, progress, attributes)
     if not any(text.strip() for text in table.texts):
         raise CorpusError(
             f"{shown(path)}: every document's text is empty; choose other fields with --fields"
@@ -112,6 +126,7 @@ def _take(table: jsonl.TextTable, order: Iterable[int]) -> jsonl.TextTable:
         [table.ids[row] for row in rows],
         [table.texts[row] for row in rows],
         [table.same_as[row] for row in rows],
+        taken(table.attributes, rows),
     )
 
 

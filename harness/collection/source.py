@@ -17,7 +17,7 @@ from indexers.types import Progress, no_progress
 DEFAULT_SEED = 123
 CATALOGUE_ITEMS = 20_000
 
-_RULES = "1"
+RULES = "1"
 """Raised when the same files begin to give other texts, queries or judgments."""
 
 
@@ -57,7 +57,7 @@ def identify(
     else:
         parts = ["jsonl", f"{seed} {reading.SAMPLED_QUERIES}", digest.of_file(path)]
     joined = fields or jsonl.DEFAULT_FIELDS
-    return CorpusId(_name(path), digest.of_text(_RULES, str(len(parts)), *parts, *joined))
+    return CorpusId(_name(path), digest.of_text(RULES, str(len(parts)), *parts, *joined))
 
 
 def open_corpus(
@@ -66,6 +66,7 @@ def open_corpus(
     *,
     seed: int = DEFAULT_SEED,
     progress: Progress = no_progress,
+    attributes: Sequence[str] = (),
 ) -> Corpus:
     """Read a corpus whole.
 
@@ -74,6 +75,7 @@ def open_corpus(
         fields: as for `identify`.
         seed: as for `identify`.
         progress: called with the number of documents read since the last call.
+        attributes: fields that filters read, named as `fields` are.
 
     Raises:
         CorpusError: documents or queries cannot be used; file and line are named.
@@ -83,12 +85,12 @@ def open_corpus(
     identity = identify(spec, fields, seed=seed)
     size = _catalogue_size(spec)
     if size is not None:
-        corpus = _catalogue(size, seed)
+        corpus = _catalogue(size, seed, attributes)
         progress(size)
     elif Path(spec).is_dir():
-        corpus = reading.read_folder(beir.locate(Path(spec)), fields, progress)
+        corpus = reading.read_folder(beir.locate(Path(spec)), fields, progress, attributes)
     else:
-        corpus = reading.read_file(Path(spec), fields, seed, progress)
+        corpus = reading.read_file(Path(spec), fields, seed, progress, attributes)
     return replace(corpus, name=identity.name, content=identity.content)
 
 
@@ -150,7 +152,7 @@ def _catalogue_id(size: int, fields: Sequence[str] | None, seed: int) -> CorpusI
     return CorpusId(f"catalogue-{size}", content)
 
 
-def _catalogue(size: int, seed: int) -> Corpus:
+def _catalogue(size: int, seed: int, attributes: Sequence[str]) -> Corpus:
     from harness.collection import catalogue
 
-    return catalogue.load(size, _catalogue_queries(size), seed)
+    return catalogue.load(size, _catalogue_queries(size), seed, attributes)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from indexers.filters import Value
 from indexers.types import F64, I32, I64, Nearest
 
 
@@ -63,6 +64,8 @@ class Corpus:
             blank lines apart; None where the documents are in the order of their ordinals.
         query_file_rows: int64 (queries,), the same for the queries' own file; None where there
             is none.
+        attributes: field -> its value in each document, by ordinal: all texts or all numbers,
+            None where a document has none; only the fields that were asked for.
     """
 
     name: str
@@ -77,3 +80,4 @@ class Corpus:
     source: str = ""
     file_rows: I64 | None = None
     query_file_rows: I64 | None = None
+    attributes: Mapping[str, Sequence[Value]] = field(default_factory=dict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from harness.engine_flags import exponent_of
 from harness.load.bodies import read_bodies
 from harness.load.drive import Driven, drive, free_port, serve
 from harness.load.figures import Figures, row_of
@@ -14,10 +15,10 @@ from harness.progress import Progress
 from harness.settings import Setting
 from harness.tuning.plan import BURST_REMOTE_S, LONGEST_TIMEOUT_S, RATE_REMOTE
 from harness.tuning.sla import Sla
-from indexers.address import address
+from indexers.address import address_of
 from indexers.backends._engine_http import HttpTransport
+from indexers.backends._engine_root import check_let_in
 from indexers.errors import BackendError, EngineUnavailable, InputError, SettingError
-from indexers.index_types import BackendConfig
 from loadtest.attached import hit_count, search_request
 from loadtest.profile import AttachedIndex, LoadProfile, LoadResult
 from loadtest.runner import LoadRunner
@@ -49,6 +50,8 @@ def load_attached(options: LoadOptions, progress: Progress, ended: Ended) -> Non
     if options.web:
         free_port(options.web_port)
     target, profile, sla = _target(options), _profile(options), _sla(options)
+    for warning in address_of(target.engine, target.config).warnings:
+        progress.say(warning)
     progress.say(f"{target.index}: {_first(target):,} hits of the first query")
     with LoadRunner() as runner:
         checked = replace(profile, samples=min(profile.samples, 1000), warmup_min=200)
@@ -77,24 +80,23 @@ def load_attached(options: LoadOptions, progress: Progress, ended: Ended) -> Non
 def _target(options: LoadOptions) -> AttachedIndex:
     assert options.index is not None
     assert options.queries is not None
-    if len(options.urls) != 1:
+    if len(options.access) != 1:
         raise SettingError(
             "--index: name its server with --opensearch-url URL or --elasticsearch-url URL"
         )
-    [(name, url)] = options.urls.items()
-    engine = name.removesuffix("_url")
-    address(engine, url)  # refuses what is none
+    [(engine, config)] = options.access.items()
     bodies = read_bodies(options.queries, options.body)
-    return AttachedIndex(engine, BackendConfig(url=url), options.index, bodies)
+    return AttachedIndex(engine, config, options.index, bodies)
 
 
 def _first(target: AttachedIndex) -> int:
     """Hits of the first query: index and body are looked at before anything is measured."""
-    to = address(target.engine, target.config.url)
+    to = address_of(target.engine, target.config)
     transport = HttpTransport(to, FIRST_ANSWER_S)
     try:
-        reply = transport(search_request(target.index, target.bodies[0]))
-        return hit_count(target.index, *reply)
+        status, body = transport(search_request(target.index, target.bodies[0]))
+        check_let_in(to, status, body)
+        return hit_count(target.index, status, body)
     except EngineUnavailable:
         raise
     except BackendError as error:
@@ -115,6 +117,7 @@ def _profile(options: LoadOptions) -> LoadProfile:
         seed=SEED,
         timeout_s=min(timeout_s, LONGEST_TIMEOUT_S),
         every_query=False,
+        zipf_exponent=None if options.replay is None else exponent_of(options.replay),
     )
 
 
@@ -130,7 +133,7 @@ def _figures(
         row = replace(row, remarks=(*row.remarks, REPEATED))
     return Figures(
         what=f"index {target.index}",
-        where=f"{target.engine} at {address(target.engine, target.config.url).shown}",
+        where=f"{target.engine} at {address_of(target.engine, target.config).shown}",
         row=row,
         profile=profile,
         lasted_s=driven.lasted_s,

@@ -24,7 +24,7 @@ def read_bodies(queries: Path, template: Path | None) -> tuple[bytes, ...]:
         CorpusError: the queries cannot be read; file and line are named.
         SettingError: the template cannot be used.
     """
-    body = None if template is None else _template(template)
+    body = None if template is None else read_template(template)
     made = []
     for number, value in _lines(queries):
         if body is None:
@@ -35,13 +35,18 @@ def read_bodies(queries: Path, template: Path | None) -> tuple[bytes, ...]:
                 )
             made.append(_json(value))
         else:
-            made.append(_json(_filled(body, _text(value, queries, number))))
+            made.append(filled(body, _text(value, queries, number)))
     if not made:
         raise CorpusError(f"{queries}: holds no query; give one a line")
     return tuple(made)
 
 
-def _template(path: Path) -> Any:
+def read_template(path: Path) -> dict[str, Any]:
+    """A search body in one of whose strings `{{text}}` stands.
+
+    Raises:
+        SettingError: it cannot be read, or is none.
+    """
     try:
         body = json.loads(path.read_text("utf-8"))
     except OSError as error:
@@ -79,6 +84,11 @@ def _text(value: Any, path: Path, number: int) -> str:
     if not isinstance(text, str) or not text.strip():
         raise CorpusError(f"{path} line {number}: expected a text, or an object with a text")
     return text
+
+
+def filled(template: dict[str, Any], text: str) -> bytes:
+    """The body that asks for this text."""
+    return _json(_filled(template, text))
 
 
 def _filled(value: Any, text: str) -> Any:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.collection import source
 from harness.config import StudyConfig
 from harness.load.options import LoadOptions
+from harness.tuning import corpora
+from harness.tuning.attached import is_attached
 from harness.tuning.kept import kept_config, same_server
 from harness.tuning.pick import choose
 from harness.tuning.plan import Plan, Planned, make_plan
@@ -52,9 +53,9 @@ def choose_trial(options: LoadOptions, store: Store, folder: Path) -> Chosen:
     Raises:
         InputError: the study holds no such trial or no pick, or its corpus has changed.
     """
-    config = kept_config(store, folder, options.urls)
+    config = kept_config(store, folder, options.access)
     _check_servers(config, options)
-    identity = source.identify(config.corpus, config.fields, seed=config.seed)
+    identity = corpora.identify(config)
     vectors = vectors_id(config, identity.content)
     plan = make_plan(config, identity.name, identity.content, vectors)
     if plan.name != store.meta("study"):
@@ -66,13 +67,18 @@ def choose_trial(options: LoadOptions, store: Store, folder: Path) -> Chosen:
     rows = store.trials()
     key = _whole_key(options.key, plan) if options.key else _pick(config, store, rows)
     planned = next(p for p in plan.trials if p.key == key)
+    if is_attached(planned):
+        raise SettingError(
+            f"trial {key} is of the attached index {planned.point.setting.index}: drive it with "
+            "`harness load --index NAME --queries FILE --body FILE`, or another trial with --key"
+        )
     return Chosen(_of_today(config, options), plan, planned, rows.get(key))
 
 
 def _check_servers(config: StudyConfig, options: LoadOptions) -> None:
     for name in options.named:
         measured = getattr(config, name, None)
-        if not same_server(measured, options.urls[name]):
+        if not same_server(measured, options.access[name.removesuffix("_url")].url):
             flag = f"--{name.replace('_', '-')}"
             where = "no such engine" if measured is None else masked(measured)
             raise SettingError(f"{flag}: the study was measured on {where}; leave the flag out")
@@ -101,7 +107,10 @@ def _pick(config: StudyConfig, store: Store, rows: Mapping[str, Trial]) -> str:
     return choice.pick.key
 
 
+_TODAYS = ("sla_ms", "sla_stat", "rate", "users", "replay")
+
+
 def _of_today(config: StudyConfig, options: LoadOptions) -> StudyConfig:
-    today = {name: getattr(options, name) for name in ("sla_ms", "sla_stat", "rate", "users")}
+    today = {name: getattr(options, name) for name in _TODAYS}
     given = {name: value for name, value in today.items() if value is not None}
     return config.model_copy(update=given)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.cli_options import access_options
+
 if TYPE_CHECKING:
     from harness.load.figures import Figures
     from harness.tuning.sla import Sla
@@ -36,11 +38,11 @@ MEETS, MISSES, INTERRUPTED = 0, 3, 130
 @click.option("--sla-stat", metavar="STAT", help="p99, p95, p90, p50 or mean (the study's).")
 @click.option("--rate", metavar="N", help="Requests a second (the study's; 100 on an index).")
 @click.option("--users", metavar="N", help="Users of the closed-loop burst, or of the page (4).")
+@click.option("--replay", metavar="HOW", help="unique, zipf or zipf:S (the study's; unique).")
 @click.option("--duration", metavar="S", help="Seconds of load (30; with --web no end).")
 @click.option("--web", is_flag=True, help="Start and stop the load from Locust's own page.")
 @click.option("--web-port", metavar="P", help="Of that page, on 127.0.0.1 (8089; 0: a free one).")
-@click.option("--opensearch-url", metavar="URL", help="Also HARNESS_OPENSEARCH_URL.")
-@click.option("--elasticsearch-url", metavar="URL", help="Also HARNESS_ELASTICSEARCH_URL.")
+@access_options
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @click.pass_context
 def load(context: click.Context, /, as_json: bool, **flags: Any) -> None:

@@ -9,5 +9,4 @@ def is_local(engine: str, url: str | None) -> bool:
     """Whether load generator and index share one machine's cores, by the server's address."""
     if url is None:
         return True
-    host = address(engine, url).host
-    return host in ("localhost", "::1") or host.startswith("127.")
+    return address(engine, url).local

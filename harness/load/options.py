@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
+from harness.access import ACCESS, engine_access
 from harness.config_problems import problems
 from harness.config_values import Number, Whole
+from harness.engine_flags import known_replay
 from harness.engines import ENGINES
-from indexers.address import masked
 from indexers.errors import SettingError
+from indexers.index_name import checked_name
+from indexers.index_types import BackendConfig
 
 MOST_REQUESTS = 10_000_000
 DURATION_S = 30.0
@@ -33,11 +43,12 @@ class LoadOptions(BaseModel):
         rate: requests a second; None for the study's.
         users: of the closed-loop burst and, with `web`, of the page's rate; None for the
             study's.
+        replay: as `EngineFlags.replay`; None for the study's, or `unique`.
         duration: of the load in seconds; None for 30, and for no end with `web`.
         web: let a person put the load from Locust's page.
         web_port: of that page; 0 for a free one.
-        urls: `opensearch_url` or `elasticsearch_url` -> URL, by flag or environment.
-        named: those of them that came by flag.
+        access: engine -> how it is reached.
+        named: `opensearch_url` or `elasticsearch_url`, where it came by flag.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -51,20 +62,21 @@ class LoadOptions(BaseModel):
     sla_stat: Literal["p99", "p95", "p90", "p50", "mean"] | None = None
     rate: Number | None = Field(default=None, gt=0, le=100_000)
     users: Whole | None = Field(default=None, ge=1, le=256)
+    replay: Annotated[str, AfterValidator(known_replay)] | None = None
     duration: Number | None = Field(default=None, gt=0, le=86_400)
     web: bool = False
     web_port: Whole = Field(default=8089, ge=0, le=65_535)
-    urls: dict[str, str] = Field(default_factory=dict)
+    access: dict[str, BackendConfig] = Field(default_factory=dict, exclude=True)
     named: tuple[str, ...] = ()
 
     @field_validator("index")
     @classmethod
     def _name_of_one(cls, value: str | None) -> str | None:
-        if value is None:
-            return value
-        bad = set(value) & set('\\/*?"<>| ,#:%')
-        if not value or bad or value[0] in "-_+" or value in (".", "..") or value != value.lower():
-            raise ValueError("expected the name of one index or alias, in lower case")
+        if value is not None:
+            try:
+                checked_name(value)
+            except SettingError as error:
+                raise ValueError(str(error)) from None
         return value
 
     @model_validator(mode="after")
@@ -113,19 +125,12 @@ def load_options(flags: Mapping[str, Any]) -> LoadOptions:
     Raises:
         SettingError: with every problem found.
     """
-    values = {name: value for name, value in flags.items() if value not in (None, (), False)}
-    names = [f"{engine}_url" for engine in ENGINES]
-    given = {name: str(values.pop(name)) for name in names if name in values}
-    for name, url in given.items():
-        if url != masked(url):
-            raise SettingError(
-                f"--{name.replace('_', '-')}: credentials on a command line are seen by others; "
-                f"put the whole URL into HARNESS_{name.upper()}"
-            )
-    known = {name: os.environ.get(f"HARNESS_{name.upper()}", "") for name in names}
-    urls = given or {name: url for name, url in known.items() if url}
-    values |= {"urls": urls, "named": tuple(given)}
+    named = tuple(f"{engine}_url" for engine in ENGINES if flags.get(f"{engine}_url"))
+    access = engine_access(flags)
+    if named:  # an index is on the server that was named, whatever the environment knows
+        access = {name: one for name, one in access.items() if f"{name}_url" in named}
+    values = {n: v for n, v in flags.items() if n not in ACCESS and v not in (None, (), False)}
     try:
-        return LoadOptions.model_validate(values)
+        return LoadOptions.model_validate({**values, "access": access, "named": named})
     except ValidationError as error:
         raise SettingError(*problems(error, LoadOptions, flags)) from None

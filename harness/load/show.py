@@ -45,6 +45,10 @@ def _lines(figures: Figures, sla: Sla | None) -> Iterator[str]:
         f"{row.samples:,} requests in {figures.lasted_s:,.3g} s: {per_second(row.rate_per_s)}/s of "
         f"{per_second(profile.rate_per_s)}/s, {row.errors:,} errors"
     )
+    if profile.zipf_exponent is not None:
+        yield f"queries drawn by Zipf's law with exponent {profile.zipf_exponent:g}"
+    if row.indexed_per_s is not None:
+        yield f"documents indexed again meanwhile: {per_second(row.indexed_per_s)}/s"
     if row.qps is not None:
         yield f"capacity: {row.qps:,.0f}/s by {profile.users} users in closed loop"
     yield from _quality(figures)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.collection import source
 from harness.collection.types import Corpus
 from harness.load.choice import Chosen, choose_trial
 from harness.load.drive import Driven, drive, free_port, serve
@@ -15,14 +14,16 @@ from harness.load.figures import Figures, row_of
 from harness.load.local import is_local
 from harness.load.options import LoadOptions
 from harness.progress import Progress
+from harness.tuning import corpora
 from harness.tuning.builds import TemporaryIndexes, builds
 from harness.tuning.connect import Connected, connect, note_standing, sweep_standing, tell_standing
 from harness.tuning.encode import Encoded, Inputs, encode, encode_texts
 from harness.tuning.hashing import hashing_of, largest_size
 from harness.tuning.names import name_of
 from harness.tuning.outcome import measured_trial
+from harness.tuning.passing import ground_of, passing_of
 from harness.tuning.plan import load_profile
-from harness.tuning.references import truth_of
+from harness.tuning.production import in_production, indexing
 from harness.tuning.run import FIRST_WARMUP_REMOTE
 from harness.tuning.sla import Sla
 from harness.tuning.space import params_of
@@ -36,6 +37,7 @@ from indexers.registry import family
 from indexers.store import save_ids
 from loadtest.profile import LoadProfile, LoadResult, Target
 from loadtest.runner import LoadRunner
+from loadtest.writing import Writer
 
 Ended = Callable[[Figures, Sla], None]
 """Told of a load that is over, and of its limit."""
@@ -86,7 +88,7 @@ class _Load:
     def run(self) -> None:
         """Read, build, drive and remove."""
         config, plan = self.chosen.config, self.chosen.plan
-        corpus = source.open_corpus(config.corpus, config.fields, seed=config.seed)
+        corpus = corpora.open_corpus(config)
         vectors = read_vectors(config, corpus, self.progress)
         self.progress.say(f"{name_of(self.chosen.planned.point.setting)}: building its index again")
         indexes = TemporaryIndexes(lambda names: note_standing(config, plan, self.store, names))
@@ -121,7 +123,7 @@ class _Load:
         spec, _ = next(builds([planned], plan.trials, self.chosen.config.build))
         with indexes.built(
             self.connected.backend,
-            spec,
+            in_production(spec, self.chosen.config),
             self._documents(encoded.documents),
             encoded.folder / "index",
             self.progress.stage(f"building {spec.backend} {spec.kind}", len(corpus.ids)),
@@ -136,7 +138,8 @@ class _Load:
                 made_by=encoded.made_by,
             )
             if self.options.web:
-                self._serve(runner, target, null)
+                with self._indexing(target, encoded):
+                    self._serve(runner, target, null)
             else:
                 self._measure(runner, target, null, corpus, vectors, encoded)
 
@@ -190,26 +193,39 @@ class _Load:
         """Drive by the clock, then score the answers."""
         config, backend, profile = self.chosen.config, self.connected.backend, self._profile()
         before = backend.state(target.handle)
-        driven = drive(runner, target, profile, self.progress)
+        with self._indexing(target, encoded) as writer:
+            driven = drive(runner, target, profile, self.progress)
         row = self._row(driven, profile, null)
         if isinstance(driven.seen, LoadResult):
-            neighbours = find_neighbours(config, corpus, vectors, self.progress)
+            passing = passing_of(corpus, self.chosen.planned.point.setting.filter)
+            searched, within = passing.corpus(corpus), passing.vectors(vectors)
+            found = find_neighbours(config, searched, within, self.progress)
+            neighbours = passing.neighbours(found)
+            since = config.relevant_from
+            ground = ground_of(corpus, passing, neighbours, config.cutoff, since)
             row = measured_trial(
                 self.chosen.planned,
                 driven.seen,
                 corpus=corpus,
-                truth=truth_of(corpus, neighbours, config.cutoff, config.relevant_from),
+                truth=ground.truth,
+                passing=passing,
                 encoded=encoded,
                 code_kth=None,
                 handle=target.handle,
                 index_bytes=backend.size_bytes(target.handle, target.params),
                 profile=profile,
                 null=null,
-                drifted=backend.state(target.handle) != before,
+                drifted=writer is None and backend.state(target.handle) != before,
+                written=None if writer is None else writer.written,
             ).trial
             # what exact search on the code finds is not looked for here
             row = replace(row, quality={n: v for n, v in row.quality.items() if v is not None})
         self.ended(self._figures(driven, row, profile), self.chosen.sla)
+
+    def _indexing(self, target: Target, encoded: Encoded) -> AbstractContextManager[Writer | None]:
+        """What the study indexes meanwhile."""
+        backend, config = self.connected.backend, self.chosen.config
+        return indexing(config, backend, target.handle, encoded.documents)
 
     def _serve(self, runner: LoadRunner, target: Target, null: LoadResult) -> None:
         """Let a person drive."""

@@ -27,6 +27,7 @@ class TrueNearest:
         every: bool (queries,), all documents count, since the K-th is as far as can be.
         listed: int64 (queries,), documents that count where `every` is false.
         valid: bool (queries,).
+        allowed: bool (documents,), those that can count at all; None for all.
     """
 
     keys: I64
@@ -34,11 +35,13 @@ class TrueNearest:
     every: Bool
     listed: I64
     valid: Bool
+    allowed: Bool | None = None
 
     def counts(self, rows: I64, documents: I32) -> Bool:
         """Which (query row, ordinal) pairs count; false where the ordinal is -1."""
         _, found = find(self.keys, pair_keys(rows, documents, self.n_documents))
-        return np.asarray((found | self.every[rows]) & (documents >= 0))
+        counted = (found | self.every[rows]) & (documents >= 0)
+        return np.asarray(counted if self.allowed is None else counted & self.allowed[documents])
 
 
 def prepare_nearest(nearest: Nearest, n_documents: int, least: float = 0.0) -> TrueNearest:

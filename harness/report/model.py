@@ -53,6 +53,7 @@ class ReportContext:
         impossible: combinations that do not exist, one line each.
         relevant_from: label that binary measures count from; None without judgments.
         judged_queries: queries with any judgment; None where not known.
+        judged_under: filter -> queries with any judgment of a document that passes it.
     """
 
     generated: str
@@ -69,6 +70,7 @@ class ReportContext:
     impossible: tuple[str, ...] = ()
     relevant_from: float | None = None
     judged_queries: int | None = None
+    judged_under: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,8 @@ class Choice:
 _DETAILS = {
     "m": "Links of a node",
     "ef_construction": "Candidates in building",
+    "index": "Index",
+    "body": "Search body",
     "ef_search": "Candidates in searching",
     "vector_type": "Vectors held as",
     "knn_engine": "Library of the graph",
@@ -168,6 +170,7 @@ def commands(report: Report, present: frozenset[str]) -> list[Command]:
     lines = []
     for truth in ("truth/judgments.qrels", "truth/neighbours.qrels.gz"):
         fitting = [r for r in recipes if r is not None and r.truth == truth]
+        truth = words.truth_under(truth, row.details.get("filter"))
         if not fitting or truth not in present:
             continue
         asked = " ".join(f"'{r.measure}'" for r in fitting)
@@ -179,7 +182,8 @@ def commands(report: Report, present: frozenset[str]) -> list[Command]:
 def _expected(report: Report, row: Row, recipe: words.Recipe) -> tuple[str, str, str]:
     """The tool's mean is over all judged queries; ours leaves out those without relevants."""
     value, n = row.trial["quality"][recipe.name], (row.trial.get("measure_n") or {})[recipe.name]
-    judged = report.context.judged_queries
+    context, filter_ = report.context, row.details.get("filter")
+    judged = context.judged_under.get(str(filter_)) if filter_ else context.judged_queries
     here = f"{recipe.name} of this report"
     if recipe.truth != "truth/judgments.qrels" or not judged or n == judged:
         return recipe.measure, numbers.quality(value), here
@@ -200,6 +204,7 @@ _FILES = (
     ("memory_quality.png", "plot: index size against quality"),
     ("heatmap.png", "plot: num_tables × hash_length"),
     ("study.sqlite", "the study: every trial as measured; the same command resumes it"),
+    ("deploy", "the pick as files for production; begin with deploy/README.md"),
     ("runs", "the answers that were scored, a TREC run per trial (runs/<key>.run.gz)"),
     ("truth/judgments.qrels", "the judgments, TREC qrels"),
     ("truth/neighbours.qrels.gz", "exact neighbours with their tie class, TREC qrels"),

@@ -9,13 +9,18 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from harness.report.model import names
+from harness.settings import TEXT_KINDS
 
 PICK = "#D4A000"
 FRONT = "#6B7280"
 LIMIT = "#B42318"
 
 _BASELINE = "#777777"
-_KNOWN = {"simhash": "#0072B2", "minhash": "#D55E00", "BM25": _BASELINE}
+_KNOWN = {
+    "simhash": "#0072B2",
+    "minhash": "#D55E00",
+    **dict.fromkeys(TEXT_KINDS.values(), _BASELINE),
+}
 _OTHERS = (
     *("#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#5B4B8A"),
     *("#882255", "#117733", "#A3A500", "#44AA99"),  # of Tol (2021), for a tenth family

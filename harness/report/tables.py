@@ -95,6 +95,13 @@ def _figure_columns(report: Report) -> list[Column]:
         Column("Size MB", _megabytes, numbers.significant),
         Column("Build s", _figure("build_s"), numbers.significant, extra=True),
         Column("Errors", lambda row: row.trial.get("errors") or None, numbers.count),
+        Column("Selectivity", _figure("selectivity"), numbers.significant),
+        Column("Self-agreement", _figure("self_agreement"), numbers.quality, extra=True),
+        Column("Indexed /s", _figure("indexed_per_s"), numbers.significant, extra=True),
+        Column("Heap %", _nested("server", "heap_used_percent"), numbers.significant, extra=True),
+        Column("GC ms", _nested("server", "gc_ms"), numbers.significant, extra=True),
+        Column("GCs", _nested("server", "gc_count"), numbers.count, extra=True),
+        Column("Breaker trips", _nested("server", "breaker_trips"), numbers.count, extra=True),
         Column("Bits", lambda row: row.trial["setting"].get("bits"), numbers.count, extra=True),
         Column("Key", lambda row: row.key, str, numeric=False, extra=True),
     ]

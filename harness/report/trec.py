@@ -19,7 +19,7 @@ import numpy as np
 
 from harness.collection.types import Judgments, Neighbours
 from harness.report.files import replacing
-from indexers.types import I32
+from indexers.types import I32, I64
 
 _UNSAFE = re.compile(r"[\s%\x00]")
 
@@ -82,6 +82,7 @@ def write_neighbours(
     ids: Sequence[str],
     query_self: I32,
     neighbours: Neighbours,
+    passing: I64 | None = None,
 ) -> int:
     """Write exact neighbours as gzipped TREC qrels, label 1: `truth/neighbours.qrels.gz`.
 
@@ -97,13 +98,15 @@ def write_neighbours(
         ids: of the documents, by ordinal.
         query_self: int32 (queries,), ordinal of the document that is the query itself, or -1.
         neighbours: as computed.
+        passing: ordinals of the documents among which they were looked for; None for all.
 
     Returns:
         The number of queries that are not written whole.
     """
     nearest = neighbours.nearest
     tails = [f"{encode_id(identifier)} 1\n" for identifier in ids]
-    room, cut = MOST_LINES // max(len(ids), 1), 0
+    everything = np.arange(len(ids)) if passing is None else passing
+    room, cut = MOST_LINES // max(len(everything), 1), 0
     with _gzip(path) as file:
         for query, query_id in enumerate(query_ids):
             if not nearest.valid[query]:
@@ -114,8 +117,7 @@ def write_neighbours(
                 # the K-th similarity is the least possible, and every document reaches it
                 room -= 1
                 if room >= 0:
-                    documents = np.arange(len(ids), dtype=np.int32)
-                    documents = documents[documents != query_self[query]]
+                    documents = everything[everything != query_self[query]].astype(np.int32)
                 else:
                     cut += 1
             head = f"{encode_id(query_id)} 0 "

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from harness.filters import slug
+
 FLAGS = {
     "client-bound": "The load generator itself needs more than a fifth of the limit at this rate: "
     "the figure tells about the client as much as about the index.",
@@ -19,6 +21,12 @@ FLAGS = {
     "unanswered": "Some queries were answered neither under load nor afterwards; they score 0.",
     "asked-without-load": "Some queries were not answered under load and were asked again "
     "afterwards, so that quality is complete.",
+    "unknown-ids": "Some answers of an attached index are no documents of the corpus; they were "
+    "left out, as if they had not been given.",
+    "unstable-answers": "A query that was asked again did not always get the same answer: quality "
+    "is that of the first answers, and others may fare differently.",
+    "indexing-slow": "Documents were indexed more than 10 % slower meanwhile than was asked for: "
+    "at the full rate, latency would be another.",
 }
 
 QUANTILES = (
@@ -92,3 +100,11 @@ def recipe(name: str, relevant_from: float | None = None) -> Recipe | None:
         measure = f"{match['base']}{rel}@{match['cutoff']}"
         return Recipe(name, "truth/judgments.qrels", measure)
     return None
+
+
+def truth_under(path: str, filter_: object) -> str:
+    """The file of the same truth under a filter: `truth/judgments.price-10-50-1f2e3d.qrels`."""
+    if filter_ is None:
+        return path
+    start, _, end = path.partition(".")
+    return f"{start}.{slug(str(filter_))}.{end}"

@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
+from harness.filters import attributes_of
 from harness.settings import layout_of
 from harness.tuning.hashing import Hashing, hashing_of
 from harness.tuning.plan import Planned
@@ -37,14 +38,19 @@ def builds(
         build: `shared` gives nested kinds one index for all their settings; `per-setting`
             gives every setting its own.
     """
+    attributes = attributes_of({p.point.setting.filter for p in planned})
+
+    def spec(one: Planned) -> IndexSpec:
+        """One build serves every filter, and no filter."""
+        return replace(spec_of(one.point.setting), attributes=attributes)
+
     for place, group in groupby(missing, key=_place):
         members = list(group)
         if place[2] == NESTED and build == "shared":
-            served = [spec_of(p.point.setting) for p in planned if _place(p) == place]
-            yield joint_spec(served), members
+            yield joint_spec([spec(p) for p in planned if _place(p) == place]), members
             continue
-        for spec, same in groupby(members, key=lambda p: spec_of(p.point.setting)):
-            yield spec, list(same)
+        for made, same in groupby(members, key=spec):
+            yield made, list(same)
 
 
 def _place(planned: Planned) -> tuple[Hashing | None, str, str, Layout]:
@@ -131,6 +137,16 @@ class TemporaryIndexes:
             if not reasons or time.monotonic() >= end:
                 return reasons
             time.sleep(RETRY_S)
+
+    def remove_left(self, backend: Backend) -> None:
+        """Remove what stands there still, of which nothing is in use.
+
+        Raises:
+            BackendError: it cannot be.
+        """
+        if backend.name in self._doubtful:
+            backend.sweep()
+            self._trust(backend)
 
     def _doubt(self, backend: Backend) -> None:
         if backend.remote:

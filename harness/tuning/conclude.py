@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.config import StudyConfig
 from harness.report.model import ReportContext
 from harness.tuning.context import report_context
-from harness.tuning.names import TEXT_REFERENCE
+from harness.tuning.names import TEXT_REFERENCE, under
 from harness.tuning.pick import Choice
 from harness.tuning.plan import Plan, load_profile
 from harness.tuning.sla import Sla
@@ -21,6 +21,8 @@ from harness.tuning.summary import Facts, Goal, objective_of, summarise
 from harness.tuning.trial import Summary, Trial
 
 OK, BROKEN, INFEASIBLE = 0, 1, 3
+ATTACHED = "attached"
+"""Kind of an index that is its user's own: nothing is to be deployed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +62,33 @@ def conclude(config: StudyConfig, plan: Plan, store: Store, *, command: str) -> 
     facts = _facts(config, plan, store, trials)
     summary, choice = summarise(trials, goal, facts)
     context = report_context(config, plan, store, trials, summary, choice, command)
+    _deploy(config, plan, store, goal.objective, choice, command)
     mark = _mark(summary, context)
     whole = all((plan.folder / name).exists() for name in WRITTEN)
     if store.meta("report") != mark or not whole:
         store.put_meta("report", None)  # half of it may be written when this is interrupted
         write_report(plan.folder, summary, context)
         store.put_meta("report", mark)
-    return Outcome(summary, plan.folder, exit_code(trials, choice, config.backend))
+    return Outcome(summary, plan.folder, exit_code(trials, choice, config.backends))
+
+
+def _deploy(
+    config: StudyConfig, plan: Plan, store: Store, objective: str, choice: Choice, command: str
+) -> None:
+    """Make `deploy/` that of the pick; it stays as it is where the pick does."""
+    from harness.deploy.content import content
+    from harness.deploy.write import NAME, put_deploy
+
+    pick = choice.pick
+    if pick is None or pick.setting.kind == ATTACHED:
+        put_deploy(plan.folder, None)
+        store.put_meta("deployed", None)
+        return
+    made_of = [pick.key, objective]
+    if store.meta("deployed") != made_of or not (plan.folder / NAME).is_dir():
+        store.put_meta("deployed", None)  # half of it may be done when this is interrupted
+        put_deploy(plan.folder, content(config, plan, store, pick, objective, command))
+        store.put_meta("deployed", made_of)
 
 
 def _mark(summary: Summary, context: ReportContext) -> str:
@@ -95,7 +117,7 @@ def _facts(config: StudyConfig, plan: Plan, store: Store, trials: Sequence[Trial
         study=plan.name,
         path=str(plan.folder),
         corpus=corpus,
-        rates_per_s=tuple(load_profile(config, name).rate_per_s for name in config.backend),
+        rates_per_s=tuple(load_profile(config, name).rate_per_s for name in config.backends),
         impossible=sum(count for _, count in plan.impossible),
         references=_references(store, trials),
     )
@@ -104,6 +126,7 @@ def _facts(config: StudyConfig, plan: Plan, store: Store, trials: Sequence[Trial
 def _references(store: Store, trials: Sequence[Trial]) -> dict[str, dict[str, float | None]]:
     """The stored rankings; BM25 in process gives way to that of an engine."""
     rows = {name: row["quality"] for name, row in (store.meta("references") or {}).items()}
-    if any(t.setting.kind == TEXT and t.status == "ok" for t in trials):
-        rows.pop(TEXT_REFERENCE, None)
+    for trial in trials:
+        if trial.setting.kind == TEXT and trial.status == "ok":
+            rows.pop(under(TEXT_REFERENCE, trial.setting.filter), None)
     return rows

@@ -5,15 +5,18 @@ from __future__ import annotations
 import hashlib
 import socket
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from harness.config import StudyConfig
+from harness.index_flags import ATTACHED
 from harness.progress import Progress
+from harness.settings import Setting
 from harness.tuning.plan import Plan, Planned, server
+from harness.tuning.space import spec_of
 from harness.tuning.store import Store
-from indexers.errors import HarnessError, SettingError
+from indexers.errors import BackendError, EngineUnavailable, HarnessError, SettingError
 from indexers.index_types import BackendConfig, BackendInfo
-from indexers.protocols import Backend
+from indexers.protocols import Backend, OnServer
 from indexers.registry import backend
 
 
@@ -32,17 +35,37 @@ def connect(config: StudyConfig, plan: Plan, missing: Sequence[Planned]) -> dict
     Raises:
         EngineUnavailable: one is not, or its cluster is red.
         MissingPackage: its client is not installed.
+        SettingError: its server lacks what an index of the study needs.
     """
     connected = {}
     for name in dict.fromkeys(p.point.setting.backend for p in missing):
         made, backend_config = _backend(config, plan, name)
         connected[name] = Connected(made, backend_config, made.check())
+        _check_indexes(made, [p.point.setting for p in missing if p.point.setting.backend == name])
     return connected
 
 
+def _check_indexes(made: Backend, settings: Sequence[Setting]) -> None:
+    """Refuse indexes that the server cannot hold; what they are of decides, not their sizes."""
+    if not isinstance(made, OnServer):
+        return
+    ours = [setting for setting in settings if setting.kind != ATTACHED]
+    kinds = {(s.family, s.kind, s.vector_type, s.knn_engine, s.replicas): s for s in ours}
+    lacking: dict[str, None] = {}
+    for setting in kinds.values():
+        try:
+            made.accept(spec_of(setting))
+        except EngineUnavailable:
+            raise
+        except BackendError as error:
+            lacking[str(error)] = None
+    if lacking:
+        raise SettingError(*lacking)
+
+
 def _backend(config: StudyConfig, plan: Plan, name: str) -> tuple[Backend, BackendConfig]:
-    url = getattr(config, f"{name}_url", None)
-    backend_config = BackendConfig(url=url, owner=owner_tag(plan))
+    access = config.access(name)
+    backend_config = replace(access, owner=owner_tag(plan), patience_s=config.patience)
     return backend(name)(backend_config), backend_config
 
 
@@ -106,10 +129,10 @@ def _owned(config: StudyConfig, standing: Standing) -> Backend:
     Raises:
         HarnessError: it names another, or none.
     """
-    url = getattr(config, f"{standing.backend}_url", None)
-    if url is None or server(config, standing.backend) != standing.server:
+    access = config.access(standing.backend)
+    if access.url is None or server(config, standing.backend) != standing.server:
         raise SettingError(f"name that server once more with --{standing.backend}-url")
-    return backend(standing.backend)(BackendConfig(url=url, owner=standing.owner))
+    return backend(standing.backend)(replace(access, owner=standing.owner))
 
 
 def tell_standing(reasons: list[str], progress: Progress) -> None:

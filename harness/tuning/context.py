@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import product
 from typing import Any
 
 from harness import __version__
 from harness.config import StudyConfig
 from harness.config_sizes import GRAPH
 from harness.report.model import LossSplit, ReportContext
+from harness.settings import TEXT_KINDS
 from harness.tuning.connect import standing_places
 from harness.tuning.hashing import Hashing, hashing_of
-from harness.tuning.names import exact_name, label
+from harness.tuning.names import exact_name, label, under
 from harness.tuning.pick import Choice
 from harness.tuning.plan import Plan
+from harness.tuning.production import load_words
 from harness.tuning.space import NESTED, SWEPT
 from harness.tuning.store import Store
 from harness.tuning.summary import failures
@@ -25,6 +28,8 @@ from indexers.registry import backend, family
 
 MOST_REMARKS = 20
 FEW_QUERIES = 30
+WINDOW = "window"
+"""The re-ranking that ranks by the code as well, some of the candidates."""
 _REFERENCES = {
     "jaccard": "exact Jaccard of character 3-gram shingles",
     "cosine": "exact cosine of the vectors",
@@ -67,19 +72,24 @@ def report_context(
         impossible=tuple(f"{count} × {reason}" for reason, count in plan.impossible),
         relevant_from=store.meta("relevant_from"),
         judged_queries=store.meta("judged_queries"),
+        judged_under={
+            one["filter"]: one["judged_queries"]
+            for one in store.meta("filters") or []
+            if one["judged_queries"] is not None
+        },
     )
 
 
 def _latency_note(config: StudyConfig) -> str:
     """Whether load and index competed for one machine's cores."""
     away = []
-    for name in config.backend:
+    for name in config.backends:
         if backend(name).remote:
             host = address(name, getattr(config, f"{name}_url")).host
             if host not in ("localhost", "::1") and not host.startswith("127."):
                 away.append(name)
     told = [f"{name} ran on another machine: its latencies include the network." for name in away]
-    if len(away) < len(config.backend):
+    if len(away) < len(config.backends):
         whose = "of the other backends " if away else ""
         told.append(
             f"Load generator and index {whose}ran on the same machine and shared its cores, "
@@ -91,7 +101,8 @@ def _latency_note(config: StudyConfig) -> str:
 def _margin(choice: Choice, objective: str) -> float | None:
     if choice.pick is None or choice.runner_up is None:
         return None
-    ours, theirs = choice.pick.quality[objective], choice.runner_up.quality[objective]
+    both = (choice.together(row) for row in (choice.pick, choice.runner_up))
+    ours, theirs = (row.quality[objective] for row in both)
     return None if ours is None or theirs is None else ours - theirs
 
 
@@ -110,10 +121,25 @@ def _truth_lines(config: StudyConfig, store: Store, trials: Sequence[Trial]) -> 
         else f"judgments: {judged:,} judged pairs; binary measures count labels from {since:g}",
         f"neighbours: {_REFERENCES[config.compared_by]}, the {config.cutoff} nearest with their "
         "whole tie class",
+        *_filter_lines(store),
         "share of tied scores in the reference rankings, which are scored in expectation: "
         + ", ".join(f"{name} {share:.0%}" for name, share in tied.items()),
         *_tied_answers(config, trials),
     )
+
+
+def _filter_lines(store: Store) -> Iterator[str]:
+    """What each filter came to, and what of the judgments it leaves."""
+    for one in store.meta("filters") or []:
+        asked = "" if one["asked"] == one["filter"] else f", asked for as {one['asked']}"
+        line = (
+            f"filter {one['filter']}{asked}: {one['documents']:,} documents pass "
+            f"({one['share']:.3%}); neighbours and judgments are of these alone"
+        )
+        left = one["queries_with_relevants"]
+        if left is not None:
+            line += f"; {left:,} queries have a relevant document among them"
+        yield line
 
 
 def _tied_answers(config: StudyConfig, trials: Sequence[Trial]) -> Iterator[str]:
@@ -135,6 +161,7 @@ def _load_lines(config: StudyConfig, store: Store, trials: Sequence[Trial]) -> d
         lines[name] = (
             f"open loop at {profile['rate_per_s']:g} requests/s, {profile['samples']:,} measured, "
             f"then {profile['burst_s']:g} s closed loop with {profile['users']} users"
+            + load_words(config, name)
         )
     lines["seed"] = str(config.seed)
     cold = sorted(t.cold_ms for t in trials if t.cold_ms is not None)
@@ -179,6 +206,7 @@ def _short_remarks(trials: Sequence[Trial]) -> Iterator[str]:
     reasons = (
         (kinds, "their buckets hold too few documents"),
         ([GRAPH], "their search reaches too few nodes of the graph"),
+        (list(TEXT_KINDS), "too few documents have enough of their terms"),
     )
     for of, reason in reasons:
         short = [trial.short for trial in trials if trial.short and trial.setting.kind in of]
@@ -212,35 +240,38 @@ def _signature_notes(
     """What re-ranking by the code loses against the signature that it is made from."""
     objective = summary["objective"]
     by_name = _reference_values(summary)
-    for hashing in _hashings(trials):
-        whole = by_name.get(exact_name(hashing, "signature"))
-        code = by_name.get(exact_name(hashing))
+    for hashing, filter_ in product(_hashings(trials), _filters(trials)):
+        whole = by_name.get(under(exact_name(hashing, "signature"), filter_))
+        code = by_name.get(under(exact_name(hashing), filter_))
         if whole is not None and code is not None and whole - code > config.tolerance:
             yield (
-                f"{hashing.name}: ranking by the whole signature gives {objective} {whole:.3f}, "
-                f"by its code {code:.3f}; in process --rerank signature uses the former"
+                f"{under(hashing.name, filter_)}: ranking by the whole signature gives {objective} "
+                f"{whole:.3f}, by its code {code:.3f}; in process --rerank signature uses the "
+                "former"
             )
 
 
 def _loss(trials: Sequence[Trial], summary: Summary) -> Iterator[LossSplit]:
     objective = summary["objective"]
     by_name = _reference_values(summary)
-    for hashing in _hashings(trials):
+    for hashing, filter_ in product(_hashings(trials), _filters(trials)):
         made = family(hashing.family)
         # a fingerprint of a text can lose what Jaccard finds, one of a vector what cosine finds
-        reference = by_name.get("exact cosine" if made.source == "vector" else "exact jaccard")
+        similarity = "exact cosine" if made.source == "vector" else "exact jaccard"
+        reference = by_name.get(under(similarity, filter_))
         by = made.reranks[0]
-        exact = by_name.get(exact_name(hashing, by))
+        exact = by_name.get(under(exact_name(hashing, by), filter_))
         found = [
             trial.quality.get(objective)
             for trial in trials
             if hashing_of(trial.setting) == hashing
+            and trial.setting.filter == filter_
             and trial.setting.kind in (NESTED, "tokens", GRAPH)
-            and trial.setting.rerank == by
+            and trial.setting.rerank in ((by, WINDOW) if by == "code" else (by,))
         ]
         best = max((value for value in found if value is not None), default=None)
         yield {
-            "family": hashing.name,
+            "family": under(hashing.name, filter_),
             "reference": reference,
             "code_exact": exact,
             "best_lsh": best,
@@ -253,6 +284,11 @@ def _hashings(trials: Sequence[Trial]) -> list[Hashing]:
     """The hashings of these trials, each once, in their order."""
     found = dict.fromkeys(hashing_of(trial.setting) for trial in trials)
     return [hashing for hashing in found if hashing is not None]
+
+
+def _filters(trials: Sequence[Trial]) -> list[str | None]:
+    """The filters of these trials, each once, in their order."""
+    return list(dict.fromkeys(trial.setting.filter for trial in trials))
 
 
 def _reference_values(summary: Summary) -> dict[str, float | None]:

@@ -11,6 +11,7 @@ import numpy as np
 from harness.collection.types import Corpus
 from harness.tuning.hashing import Hashing
 from indexers.index_types import Documents, Queries
+from indexers.learnt import save_learnt
 from indexers.manifest import Parameter
 from indexers.protocols import Hasher
 from indexers.registry import family
@@ -18,6 +19,8 @@ from indexers.store import fingerprint_corpus, hash_parameters, save_queries
 from indexers.types import I32, Fingerprints, Items, Progress, Status, TableSize
 
 ENCODED_ONE_BY_ONE = 50
+WEIGHTS = "weights.npz"
+"""Weights that the hasher learnt, in the folder of its hashing, where there are any."""
 SIGNATURES_UP_TO = 200_000
 """Signatures take 4 KiB a document; beyond this the signature reference is left out."""
 
@@ -85,6 +88,7 @@ def encode(
         hasher=hasher,
         progress=progress,
     )
+    save_learnt(hasher, folder / WEIGHTS)
     asked = hasher(inputs.queries)
     runnable = np.flatnonzero(asked.status == Status.OK).astype(np.int32)
     queries = Queries(corpus.query_texts, asked)
@@ -93,7 +97,7 @@ def encode(
     return Encoded(
         hashing,
         folder,
-        Documents(corpus.ids, corpus.texts, documents),
+        Documents(corpus.ids, corpus.texts, documents, corpus.attributes),
         queries,
         folder / "queries",
         made_by,
@@ -111,7 +115,7 @@ def encode_texts(corpus: Corpus, folder: Path) -> Encoded:
     return Encoded(
         None,
         folder,
-        Documents(corpus.ids, corpus.texts, None),
+        Documents(corpus.ids, corpus.texts, None, corpus.attributes),
         queries,
         folder / "queries",
         {},

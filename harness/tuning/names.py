@@ -48,6 +48,19 @@ TEXT_REFERENCE = "BM25 (in process)"
 """Name of the reference row of text search where no engine is asked."""
 
 
+_WHERE = " where "
+
+
+def under(name: str, filter_: str | None) -> str:
+    """Name of a reference row, or of a hashing, under a filter."""
+    return name if filter_ is None else f"{name}{_WHERE}{filter_}"
+
+
+def filter_under(name: str) -> str | None:
+    """The filter in a name of `under`."""
+    return name.partition(_WHERE)[2] or None
+
+
 def exact_name(hashing: Hashing, by: str = "code") -> str:
     """Name of the reference row of exact search on a fingerprint.
 

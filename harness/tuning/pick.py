@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from harness.tuning.front import pareto
+from harness.tuning.groups import grouped
 from harness.tuning.sla import Sla, feasible, null_ms, stat_ms, upper_ms
 from harness.tuning.trial import Trial
 
@@ -21,6 +22,10 @@ class Choice:
         runner_up: what the same rule picks without the pick.
         nearest_miss: where nothing is feasible, the finished trial closest to the limit.
         front: keys of the trials that no other beats on (objective, SLA statistic).
+        filters: of the study, no filter counted as one. Above 1, a setting without its filter is
+            what is chosen (`harness.tuning.groups`), and every row named here is its worst one.
+        held: key of a row that stands for a setting under several filters -> that setting's rows
+            taken together.
         enough: a feasible baseline as good as the swept pick: within the tolerance of the best
             feasible swept setting, as the pick is.
     """
@@ -30,6 +35,12 @@ class Choice:
     nearest_miss: Trial | None
     front: tuple[str, ...]
     enough: Trial | None
+    filters: int = 1
+    held: Mapping[str, Trial] = field(default_factory=dict)
+
+    def together(self, trial: Trial) -> Trial:
+        """The setting's rows under all filters taken together; the row itself where it has one."""
+        return self.held.get(trial.key, trial)
 
 
 def choose(trials: Sequence[Trial], sla: Sla, objective: str, tolerance: float) -> Choice:
@@ -41,8 +52,8 @@ def choose(trials: Sequence[Trial], sla: Sla, objective: str, tolerance: float) 
         objective: name of the measure to maximise.
         tolerance: objectives within this of the best count as equal.
     """
-    rows = sorted((t for t in trials if t.status == "ok"), key=lambda t: t.key)
-    scored = [t for t in rows if t.quality.get(objective) is not None]
+    groups = grouped(trials, sla, objective)
+    scored = [t for t in groups.trials if t.quality.get(objective) is not None]
     meets = [t for t in scored if feasible(t, sla)]
     swept = [t for t in meets if not t.baseline]
     pool = swept or meets
@@ -53,7 +64,11 @@ def choose(trials: Sequence[Trial], sla: Sla, objective: str, tolerance: float) 
     needed = max((_value(t, objective) for t in swept), default=float("inf")) - tolerance
     as_good = [t for t in meets if t.baseline and _value(t, objective) >= needed]
     enough = cheapest_of_best(as_good, sla, objective, tolerance)
-    return Choice(pick, runner_up, miss, front_keys(scored, sla, objective), enough)
+    chosen = (pick, runner_up, miss, enough)
+    pick, runner_up, miss, enough = (t and groups.rows[t.key] for t in chosen)
+    front = front_keys(scored, sla, objective)
+    held = {t.key: t for t in scored} if groups.filters > 1 else {}
+    return Choice(pick, runner_up, miss, front, enough, groups.filters, held)
 
 
 def cheapest_of_best(

@@ -9,7 +9,10 @@ from hashlib import blake2b
 from pathlib import Path
 
 from harness.config import StudyConfig
+from harness.filters import attributes_of, filters_of
+from harness.index_flags import ATTACHED
 from harness.settings import OPTIONAL, Setting
+from harness.tuning import production
 from harness.tuning.hashing import hashing_of
 from harness.tuning.space import NESTED, Point, space, sweep_of
 from harness.tuning.trial import Trial
@@ -109,6 +112,7 @@ def load_profile(config: StudyConfig, backend_name: str, queries: int = 0) -> Lo
         users=config.users,
         seed=config.seed,
         timeout_s=timeout_s(config),
+        zipf_exponent=config.zipf_exponent,
     )
 
 
@@ -127,6 +131,8 @@ def expected_s(config: StudyConfig, missing: tuple[Planned, ...], queries: int) 
 
 
 def _common(config: StudyConfig, corpus_content: str) -> dict[str, object]:
+    # an index holds them for all rows of the study, those without a filter too
+    attributes = attributes_of(filters_of(config.filter))
     return {
         "version": MEASUREMENT_VERSION,
         "corpus": corpus_content,
@@ -137,6 +143,7 @@ def _common(config: StudyConfig, corpus_content: str) -> dict[str, object]:
         "seed": config.seed,
         "users": config.users,
         "reference": config.compared_by,
+        **({"attributes": attributes} if attributes else {}),
     }
 
 
@@ -154,7 +161,10 @@ def _key(
         "server": server(config, setting.backend),
         # a shared build's size and latency depend on what else it carries
         "shared_with": _grid(config, setting, dimension) if config.build == "shared" else None,
+        **production.content(config, setting.backend),
     }
+    if setting.kind == ATTACHED and config.id_field is not None:
+        content["id_field"] = config.id_field
     return _digest(content, 8)
 
 

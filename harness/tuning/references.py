@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.collection.types import Corpus, Neighbours
-from harness.measures.scores import Scores, Truth, prepare_truth, score_nearest
+from harness.measures.scores import Scores, Truth, score_nearest
 from harness.tuning.encode import Encoded
-from harness.tuning.names import TEXT_REFERENCE, exact_name
+from harness.tuning.names import TEXT_REFERENCE, exact_name, under
+from harness.tuning.passing import EVERYTHING, Ground, Passing, ground_of
 from indexers.registry import family, fitting_form, similarity
 from indexers.types import F64, I32, Fingerprints, Form, Nearest, Progress, Status, no_progress
 
@@ -36,31 +37,22 @@ def truth_of(
     corpus: Corpus, neighbours: Neighbours, cutoff: int, relevant_from: float | None
 ) -> Truth:
     """What every run on this corpus is scored against."""
-    return prepare_truth(
-        judgments=corpus.judgments,
-        neighbours=neighbours,
-        cutoff=cutoff,
-        n_documents=len(corpus.ids),
-        n_usable=sum(bool(text.strip()) for text in corpus.texts)
-        if neighbours.usable is None
-        else neighbours.usable,
-        query_self=corpus.query_self,
-        relevant_from=relevant_from,
-    )
+    return ground_of(corpus, EVERYTHING, neighbours, cutoff, relevant_from).truth
 
 
-def similarity_reference(neighbours: Neighbours, truth: Truth) -> ReferenceRow:
+def similarity_reference(neighbours: Neighbours, ground: Ground) -> ReferenceRow:
     """Ranking by the reference similarity itself: the most that hashing it can reach."""
-    name = f"exact {neighbours.similarity_name}"
-    return _row(name, score_nearest(neighbours.nearest, truth))
+    name = under(f"exact {neighbours.similarity_name}", ground.passing.filter)
+    return _row(name, score_nearest(neighbours.nearest, ground.truth))
 
 
-def text_reference(corpus: Corpus, truth: Truth, progress: Progress) -> ReferenceRow:
+def text_reference(corpus: Corpus, ground: Ground, progress: Progress) -> ReferenceRow:
     """Ranking by BM25 in process, for studies without an engine to ask."""
     from harness.collection import bm25
 
-    nearest = bm25.nearest(corpus, k=truth.cutoff, progress=progress)
-    return _row(TEXT_REFERENCE, score_nearest(nearest, truth))
+    truth, passing = ground.truth, ground.passing
+    nearest = bm25.nearest(corpus, k=truth.cutoff, passing=passing.mask, progress=progress)
+    return _row(under(TEXT_REFERENCE, passing.filter), score_nearest(nearest, truth))
 
 
 def ranked_by(encoded: Encoded) -> str:
@@ -70,13 +62,18 @@ def ranked_by(encoded: Encoded) -> str:
 
 
 def exact_nearest(
-    encoded: Encoded, corpus: Corpus, k: int, progress: Progress = no_progress
+    encoded: Encoded,
+    corpus: Corpus,
+    k: int,
+    progress: Progress = no_progress,
+    passing: Passing = EVERYTHING,
 ) -> Nearest:
-    """The nearest documents by what an index ranks by, without an index.
+    """The nearest documents that pass by what an index ranks by, without an index.
 
     Progress is told of documents done.
     """
-    documents, queries = _fingerprints(encoded)
+    whole, queries = _fingerprints(encoded)
+    documents, own = passing.fingerprints(whole), passing.within(corpus.query_self)
     by = ranked_by(encoded)
     if by == "code":
         from indexers.similarity import hamming
@@ -87,21 +84,22 @@ def exact_nearest(
             queries.codes,
             queries.status,
             k=k,
-            exclude=corpus.query_self,
+            exclude=own,
         )
         progress(len(documents))  # at once: it passes over all documents query by query
-        return found
+        return passing.lifted(found)
     from indexers.nearest import nearest_by_matrix
 
-    return nearest_by_matrix(
+    found = nearest_by_matrix(
         similarity(by),
         _form(encoded, by),
         queries,
         documents,
         k=k,
-        exclude=corpus.query_self,
+        exclude=own,
         progress=progress,
     )
+    return passing.lifted(found)
 
 
 def exact_scores(encoded: Encoded, answers: I32) -> F64:
@@ -125,25 +123,29 @@ def _form(encoded: Encoded, by: str) -> Form:
 
 
 def exact_references(
-    encoded: Encoded, nearest: Nearest, corpus: Corpus, truth: Truth
+    encoded: Encoded, nearest: Nearest, corpus: Corpus, ground: Ground
 ) -> Iterator[ReferenceRow]:
     """Exact search, and on the signature that a code is made from where there is one."""
     assert encoded.hashing is not None
-    yield _row(exact_name(encoded.hashing, ranked_by(encoded)), score_nearest(nearest, truth))
+    truth, passing = ground.truth, ground.passing
+    name = under(exact_name(encoded.hashing, ranked_by(encoded)), passing.filter)
+    yield _row(name, score_nearest(nearest, truth))
     documents, queries = _fingerprints(encoded)
     if documents.signatures is None or queries.signatures is None:
         return
     from indexers.similarity import agreement
 
+    rows = slice(None) if passing.rows is None else passing.rows
     by_signature = agreement.nearest(
-        documents.signatures,
-        documents.status,
+        documents.signatures[rows],
+        documents.status[rows],
         queries.signatures,
         queries.status,
         k=truth.cutoff,
-        exclude=corpus.query_self,
+        exclude=passing.within(corpus.query_self),
     )
-    yield _row(exact_name(encoded.hashing, "signature"), score_nearest(by_signature, truth))
+    name = under(exact_name(encoded.hashing, "signature"), passing.filter)
+    yield _row(name, score_nearest(passing.lifted(by_signature), truth))
 
 
 def kth_of(nearest: Nearest, encoded: Encoded) -> F64:

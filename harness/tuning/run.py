@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
 from harness.report.trec import write_run
+from harness.tuning.attached import is_attached
+from harness.tuning.attached_run import run_attached
 from harness.tuning.builds import builds
 from harness.tuning.encode import Encoded, Inputs, encode, encode_texts
 from harness.tuning.hashing import Hashing, hashing_of, largest_size
 from harness.tuning.names import label
 from harness.tuning.outcome import failed_trial, measured_trial
+from harness.tuning.patience import check_there, check_was_there
 from harness.tuning.plan import Planned, load_profile
+from harness.tuning.pressure import during, pressure
+from harness.tuning.production import in_production, indexing, worn
 from harness.tuning.references import (
     exact_nearest,
     exact_references,
@@ -23,6 +28,7 @@ from harness.tuning.references import (
 )
 from harness.tuning.session import (
     Session,
+    keep_learnt,
     put_reference,
     put_unusable,
     refer_to_other,
@@ -31,7 +37,7 @@ from harness.tuning.session import (
 )
 from harness.tuning.space import params_of
 from harness.tuning.trial import Trial
-from indexers.errors import BackendError, LoadError
+from indexers.errors import BackendError, EngineUnavailable, IndexMissing, LoadError
 from indexers.index_types import Documents, IndexHandle, IndexSpec
 from indexers.registry import family
 from indexers.types import F64, I32
@@ -46,16 +52,20 @@ class Prepared:
     """Fingerprints, ready to be indexed, asked and scored."""
 
     encoded: Encoded
-    code_kth: F64 | None
+    code_kth: Mapping[str | None, F64]
+    """Filter, or None -> as `kth_of`; empty for texts."""
 
 
 def run(session: Session, missing: Sequence[Planned]) -> None:
     """Measure these trials; each is stored as soon as it is done."""
     _calibrate(session, missing)
-    put_reference(session, similarity_reference(session.neighbours, session.truth))
-    grouped = groupby(missing, key=lambda p: hashing_of(p.point.setting))
+    for ground in session.grounds.values():
+        put_reference(session, similarity_reference(ground.neighbours, ground))
+    ours = [p for p in missing if not is_attached(p)]
+    grouped = groupby(ours, key=lambda p: hashing_of(p.point.setting))
     for number, (hashing, trials) in enumerate(grouped):
         _run_hashing(session, hashing, list(trials), session.work / f"hashing-{number}")
+    run_attached(session, [p for p in missing if is_attached(p)], _profile)
     refer_to_other(session)
     refer_to_text(session)
 
@@ -79,7 +89,7 @@ def _run_hashing(
     try:
         prepared = _prepare(session, hashing, folder)
         for spec, served in builds(trials, session.plan.trials, session.config.build):
-            _run_build(session, spec, served, prepared)
+            _run_build(session, in_production(spec, session.config), served, prepared)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -88,7 +98,7 @@ def _prepare(session: Session, hashing: Hashing | None, folder: Path) -> Prepare
     """Fingerprint for every setting of the plan, whatever of it is missing."""
     corpus, progress = session.corpus, session.progress
     if hashing is None:
-        return Prepared(encode_texts(corpus, folder), None)
+        return Prepared(encode_texts(corpus, folder), {})
     settings = [p.point.setting for p in session.plan.trials]
     with progress.stage(f"{hashing.name} fingerprints", len(corpus.ids)) as advance:
         encoded = encode(
@@ -102,12 +112,20 @@ def _prepare(session: Session, hashing: Hashing | None, folder: Path) -> Prepare
             progress=advance,
         )
     put_unusable(session, hashing.name, encoded)
-    with progress.stage(f"{hashing.name} exact search", len(corpus.ids)) as advance:
-        nearest = exact_nearest(encoded, corpus, session.truth.cutoff, advance)
-    if not referred(session, hashing, encoded):
-        for row in exact_references(encoded, nearest, corpus, session.truth):
-            put_reference(session, row)
-    return Prepared(encoded, kth_of(nearest, encoded))
+    keep_learnt(session, hashing.name, encoded)
+    known = referred(session, hashing, encoded)
+    code_kth = {}
+    for filter_, ground in session.grounds.items():
+        rows = ground.passing.rows
+        count = len(corpus.ids) if rows is None else len(rows)
+        with progress.stage(f"{hashing.name} exact search", count) as advance:
+            cutoff, passing = session.truth.cutoff, ground.passing
+            nearest = exact_nearest(encoded, corpus, cutoff, advance, passing)
+        code_kth[filter_] = kth_of(nearest, encoded)
+        if not known:
+            for row in exact_references(encoded, nearest, corpus, ground):
+                put_reference(session, row)
+    return Prepared(encoded, code_kth)
 
 
 def _inputs(session: Session, hashing: Hashing) -> Inputs:
@@ -120,25 +138,54 @@ def _inputs(session: Session, hashing: Hashing) -> Inputs:
 def _run_build(
     session: Session, spec: IndexSpec, trials: Sequence[Planned], prepared: Prepared
 ) -> None:
-    """Measure the trials that one index serves; if it breaks, the rest of them have failed."""
-    backend = session.backends[spec.backend][0]
-    where = f"{spec.backend} {spec.kind} {spec.family or ''}".rstrip()
+    """Measure the trials that one index serves; if it breaks for good, the rest of them have
+    failed."""
+    looking = session.looking(spec.backend)
+    documents = _documents(prepared.encoded.documents, trials)
     left = list(trials)
+
+    def look() -> None:
+        session.indexes.remove_left(looking)
+        looking.check()
+        session.warmed.discard(spec.backend)
+
+    def measure() -> None:
+        while left:
+            _run_on_one(session, spec, left, documents, prepared)
+
     try:
-        with session.indexes.built(
-            backend,
-            spec,
-            _documents(prepared.encoded.documents, trials),
-            prepared.encoded.folder / "index",
-            session.progress.stage(f"building {where}", len(session.corpus.ids)),
-        ) as handle:
-            while left:
-                _run_trial(session, left[0], handle, prepared)
-                left.pop(0)
+        session.patience.persist(spec.backend, measure, look)
     except BackendError as error:
-        session.progress.say(f"{where}: {error}")
+        session.progress.say(f"{_shown(spec)}: {error}")
         for planned in left:
             _finish(session, failed_trial(planned, error))
+
+
+def _run_on_one(
+    session: Session,
+    spec: IndexSpec,
+    left: list[Planned],
+    documents: Documents,
+    prepared: Prepared,
+) -> None:
+    """Build an index and measure on it, until nothing is left or it is worn."""
+    backend = session.backends[spec.backend][0]
+    with session.indexes.built(
+        backend,
+        spec,
+        documents,
+        prepared.encoded.folder / "index",
+        session.progress.stage(f"building {_shown(spec)}", len(session.corpus.ids)),
+    ) as handle:
+        while left:
+            _run_trial(session, left[0], handle, prepared)
+            left.pop(0)
+            if left and worn(session.config, backend, handle):
+                return
+
+
+def _shown(spec: IndexSpec) -> str:
+    return f"{spec.backend} {spec.kind} {spec.family or ''}".rstrip()
 
 
 def _documents(documents: Documents, trials: Sequence[Planned]) -> Documents:
@@ -162,27 +209,39 @@ def _run_trial(session: Session, planned: Planned, handle: IndexHandle, prepared
         runnable=prepared.encoded.runnable,
         made_by=prepared.encoded.made_by,
     )
-    before = backend.state(handle)
+    ground = session.grounds[setting.filter]
+    before, pressed = backend.state(handle), pressure(backend)
     try:
-        result = session.runner.run(target, profile)
-    except LoadError as error:
+        with indexing(session.config, backend, handle, prepared.encoded.documents) as writer:
+            result = session.runner.run(target, profile)
+    except (EngineUnavailable, IndexMissing):
+        raise
+    except (BackendError, LoadError) as error:
+        if backend.remote:
+            check_there(session.looking(setting.backend))
         _finish(session, failed_trial(planned, error))
         return
+    check_was_there(session.looking(setting.backend), result)
+    server = during(pressed, pressure(backend))
     measured = measured_trial(
         planned,
         result,
         corpus=session.corpus,
-        truth=session.truth,
+        truth=ground.truth,
+        passing=ground.passing,
         encoded=prepared.encoded,
-        code_kth=prepared.code_kth,
+        code_kth=prepared.code_kth.get(setting.filter),
         handle=handle,
         index_bytes=backend.size_bytes(handle, params),
         profile=profile,
         null=session.null[backend.remote],
-        drifted=backend.state(handle) != before,
+        drifted=writer is None and backend.state(handle) != before,
+        written=None if writer is None else writer.written,
+        server=server,
     )
     _write_answers(session, planned, measured.answers)
     session.store.put(measured.trial, measured.samples)
+    session.patience.finished(setting.backend)
     session.progress.trial_done(label(setting))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,9 +12,11 @@ from harness.config import StudyConfig
 from harness.measures.scores import Truth
 from harness.progress import Progress
 from harness.tuning.builds import TemporaryIndexes
-from harness.tuning.encode import Encoded, Inputs
+from harness.tuning.encode import WEIGHTS, Encoded, Inputs
 from harness.tuning.hashing import Hashing
-from harness.tuning.names import TEXT_REFERENCE, exact_name
+from harness.tuning.names import TEXT_REFERENCE, exact_name, under
+from harness.tuning.passing import Ground
+from harness.tuning.patience import Patience, brief
 from harness.tuning.plan import Plan
 from harness.tuning.references import (
     ReferenceRow,
@@ -35,11 +38,13 @@ class Session:
     """What every trial of one run shares.
 
     Attributes:
-        truth: what answers are scored against.
+        truth: what answers are scored against where there is no filter.
+        grounds: filter of the plan's settings, or None -> what answers under it are held against.
         k: answers asked for: the cut-off, and one more where a query may find itself.
         ids: file of the document ids, for the load process.
         work: folder for temporary files.
         vectors: of documents and queries; None where no family hashes any.
+        patience: waits for servers that go away.
         null: remote or not -> what the client alone needs.
         warmed: remote backends that have had their first, long warm-up.
     """
@@ -50,6 +55,7 @@ class Session:
     corpus: Corpus
     neighbours: Neighbours
     truth: Truth
+    grounds: Mapping[str | None, Ground]
     backends: dict[str, tuple[Backend, BackendConfig]]
     runner: LoadRunner
     indexes: TemporaryIndexes
@@ -57,39 +63,50 @@ class Session:
     k: int
     ids: Path
     work: Path
+    patience: Patience
     vectors: Inputs | None = None
     null: dict[bool, LoadResult] = field(default_factory=dict)
     warmed: set[str] = field(default_factory=set)
+
+    def looking(self, name: str) -> Backend:
+        """A backend, for looking whether its server is there."""
+        return brief(self.backends[name][1], name)
 
 
 def refer_to_other(session: Session) -> None:
     """Rank by the similarity that hashing loses against, where the neighbours are of another."""
     corpus, cutoff, name = session.corpus, session.truth.cutoff, session.neighbours.similarity_name
     if name == "cosine" and any(family(f).source == "text" for f in session.config.family):
-        with session.progress.stage("exact Jaccard", len(corpus.ids)) as advance:
-            by_jaccard = neighbours(corpus, k=cutoff, progress=advance)
-        put_reference(session, similarity_reference(by_jaccard, session.truth))
+        for ground in session.grounds.values():
+            searched = ground.passing.corpus(corpus)
+            with session.progress.stage("exact Jaccard", len(searched.ids)) as advance:
+                by_jaccard = neighbours(searched, k=cutoff, progress=advance)
+            found = ground.passing.neighbours(by_jaccard)
+            put_reference(session, similarity_reference(found, ground))
     if session.vectors is None or name == "cosine":
         return
-    with session.progress.stage("exact cosine", len(corpus.ids)) as advance:
-        by_cosine = vector_neighbours(
-            corpus,
-            session.vectors.documents,
-            session.vectors.queries,
-            k=cutoff,
-            progress=advance,
-        )
-    put_reference(session, similarity_reference(by_cosine, session.truth))
+    for ground in session.grounds.values():
+        searched = ground.passing.corpus(corpus)
+        vectors = ground.passing.vectors(session.vectors)
+        assert vectors is not None
+        with session.progress.stage("exact cosine", len(searched.ids)) as advance:
+            by_cosine = vector_neighbours(
+                searched, vectors.documents, vectors.queries, k=cutoff, progress=advance
+            )
+        found = ground.passing.neighbours(by_cosine)
+        put_reference(session, similarity_reference(found, ground))
 
 
 def refer_to_text(session: Session) -> None:
     """Rank by BM25 in process where no engine of the study did."""
     rows = session.store.trials().values()
-    asked = any(t.setting.kind == TEXT and t.status == "ok" for t in rows)
-    if asked or TEXT_REFERENCE in (session.store.meta("references") or {}):
-        return
-    with session.progress.stage(TEXT_REFERENCE, len(session.corpus.query_ids)) as advance:
-        put_reference(session, text_reference(session.corpus, session.truth, advance))
+    asked = {t.setting.filter for t in rows if t.setting.kind == TEXT and t.status == "ok"}
+    for filter_, ground in session.grounds.items():
+        name = under(TEXT_REFERENCE, filter_)
+        if filter_ in asked or name in (session.store.meta("references") or {}):
+            continue
+        with session.progress.stage(name, len(session.corpus.query_ids)) as advance:
+            put_reference(session, text_reference(session.corpus, ground, advance))
 
 
 def referred(session: Session, hashing: Hashing, encoded: Encoded) -> bool:
@@ -97,7 +114,8 @@ def referred(session: Session, hashing: Hashing, encoded: Encoded) -> bool:
     fingerprints = encoded.documents.fingerprints
     signed = fingerprints is not None and fingerprints.signatures is not None
     last = exact_name(hashing, "signature" if signed else ranked_by(encoded))
-    return last in (session.store.meta("references") or {})
+    stored = session.store.meta("references") or {}
+    return all(under(last, filter_) in stored for filter_ in session.grounds)
 
 
 def put_reference(session: Session, row: ReferenceRow) -> None:
@@ -111,3 +129,16 @@ def put_unusable(session: Session, name: str, encoded: Encoded) -> None:
     """Store how many documents a hashing leaves out."""
     rows = session.store.meta("unusable") or {}
     session.store.put_meta("unusable", {**rows, name: encoded.unusable})
+
+
+def keep_learnt(session: Session, name: str, encoded: Encoded) -> None:
+    """Keep the weights that a hashing learnt, so that a pick of it can be deployed later on."""
+    held = encoded.folder / WEIGHTS
+    if not held.exists():
+        return
+    digest = str(encoded.made_by["learnt"])
+    kept = session.plan.folder / "learnt" / f"{digest}.npz"
+    kept.parent.mkdir(exist_ok=True)
+    held.replace(kept)
+    rows = session.store.meta("learnt") or {}
+    session.store.put_meta("learnt", {**rows, name: digest})

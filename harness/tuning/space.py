@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import product
 
 from harness.config import StudyConfig
 from harness.config_sizes import GRAPH
 from harness.engines import ENGINES
+from harness.filters import attributes_of, filter_of, filters_of
 from harness.settings import PLAIN, TEXT_KINDS, Setting, layout_of, with_layout
+from harness.tuning.attached_settings import attached_settings
 from harness.tuning.hashing import Hashing, size_problems
 from indexers.errors import SettingError
 from indexers.graph import SWEPT_EF_SEARCH, USUAL_EF_CONSTRUCTION, USUAL_M
-from indexers.index_types import IndexSpec, SearchParams
+from indexers.index_types import IndexSpec, Layout, SearchParams
 from indexers.protocols import Family, Sweep
 from indexers.registry import backend, family
 
@@ -22,7 +24,9 @@ NESTED = "lsh"
 TABLED = ("lsh", "multihash")
 """Kinds with num_tables and hash_length."""
 SWEPT = (*TABLED, "tokens", GRAPH)
-TEXT = "bm25"
+TEXT, FLAT = "bm25", "flat"
+COLLISION_RERANKS = ("window", "none")
+"""Re-rankings that count the tables that found a document."""
 USUAL_WINDOW_SIZE = 100
 """Candidates that rerank `window` looks at unless told otherwise."""
 
@@ -67,7 +71,7 @@ def space(config: StudyConfig, dimension: int | None = None) -> Space:
     for point in _all(config, dimension):
         setting = point.setting
         problems |= dict.fromkeys(size_problems(setting, config.seed, dimension))
-        reason = None if problems else _impossible(setting, config.cutoff)
+        reason = None if problems else _impossible(setting, config.cutoff, dimension)
         if reason is None:
             points.append(point)
         else:
@@ -75,6 +79,7 @@ def space(config: StudyConfig, dimension: int | None = None) -> Space:
             refused.setdefault(place, []).append(reason)
     if problems:
         raise SettingError(*problems)
+    points += [Point(setting, baseline=False) for setting in attached_settings(config)]
     impossible = [
         (f"{place}, such as: {reasons[0]}", len(reasons)) for place, reasons in refused.items()
     ]
@@ -112,6 +117,42 @@ def without_effect(config: StudyConfig) -> Iterator[str]:
         if idle:
             flag = f"--{name.replace('_', '-')}"
             yield f"{flag} is without effect: no family of this study reads it"
+    yield from _only_engines(config)
+    yield from _idle_types(config)
+
+
+def _only_engines(config: StudyConfig) -> Iterator[str]:
+    """A line for each flag that was given and that backends in process do not read."""
+    inside = [name for name in config.backend if name not in ENGINES]
+    given = {"fetch": config.fetch != ("ids",), "indexing-rate": config.indexing_rate is not None}
+    for name, asked in given.items():
+        if asked and inside:
+            yield f"--{name} is without effect on {', '.join(inside)}: only engines have it"
+    if len(inside) == len(config.backend):
+        for field in fields(Layout):
+            if getattr(config, field.name) is not None:
+                flag = f"--{field.name.replace('_', '-')}"
+                yield f"{flag} is without effect: no engine is in this study"
+
+
+def _idle_types(config: StudyConfig) -> Iterator[str]:
+    """A line for each vector type, and for libraries of graphs, where nothing is held so."""
+    kinds = {name: config.kinds_on(name) for name in config.backend if name in ENGINES}
+    if config.knn_engine and GRAPH not in kinds.get("opensearch", ()):
+        yield f"--knn-engine is without effect: no {GRAPH} on opensearch is measured"
+    asked = config.vector_type or ()
+    if asked and not any({GRAPH, FLAT} & set(held) for held in kinds.values()):
+        yield f"--vector-type is without effect: no {GRAPH} or {FLAT} of an engine is measured"
+        return
+    reranks = {family(name).reranks[0] for name in config.family}
+    if "bit" in asked and "code" not in reranks:
+        yield "--vector-type bit is without effect: no family of this study has a code"
+    others = [name for name in asked if name != "bit"]
+    if others and "cosine" not in reranks:
+        yield (
+            f"--vector-type {','.join(others)} is without effect: no family of this study is "
+            "searched by its vectors, as bge is"
+        )
 
 
 def spec_of(setting: Setting) -> IndexSpec:
@@ -128,6 +169,7 @@ def spec_of(setting: Setting) -> IndexSpec:
         vector_type=setting.vector_type,
         knn_engine=setting.knn_engine,
         layout=layout_of(setting),
+        attributes=attributes_of((setting.filter,)),
     )
 
 
@@ -140,11 +182,14 @@ def params_of(setting: Setting, k: int) -> SearchParams:
         rerank=setting.rerank or "code",
         ef_search=setting.ef_search,
         window_size=setting.window_size,
+        filter=filter_of(setting.filter),
         fetch_source=setting.fetch == "source",
     )
 
 
 def _all(config: StudyConfig, dimension: int | None) -> Iterator[Point]:
+    if config.only_attached:
+        return
     for family_name in config.family:
         made, sweep = family(family_name), sweep_of(config, family_name, dimension)
         for hashing in _hashings(config, made, sweep):
@@ -161,13 +206,19 @@ def _all(config: StudyConfig, dimension: int | None) -> Iterator[Point]:
 
 
 def _kept(config: StudyConfig, backend_name: str, points: Sequence[Point]) -> Iterator[Point]:
-    """The points on every layout of an engine's index, by what answers bring along."""
+    """The points on every layout of an engine's index, by what answers bring along and must have.
+
+    What one index serves comes one after another.
+    """
+    filters = filters_of(config.filter)
     if backend_name not in ENGINES:
-        yield from points
+        for point, filter_ in product(points, filters):
+            yield replace(point, setting=replace(point.setting, filter=filter_))
         return
-    for layout, point, fetch in product(config.layouts, points, config.fetch):
-        setting = replace(with_layout(point.setting, layout), fetch=_FETCHED[fetch])
-        yield replace(point, setting=setting)
+    for layout, point, fetch, filter_ in product(config.layouts, points, config.fetch, filters):
+        setting = with_layout(point.setting, layout)
+        asked = replace(setting, fetch=_FETCHED[fetch], filter=filter_)
+        yield replace(point, setting=asked)
 
 
 def _hashings(config: StudyConfig, made: Family, sweep: Sweep) -> Iterator[Hashing]:
@@ -198,11 +249,13 @@ def _of_kind(
     config: StudyConfig, hashing: Hashing, sweep: Sweep, backend_name: str, kind: str
 ) -> Iterator[Point]:
     reranks = _reranks(config, family(hashing.family))
+    # where there are no tables, none can be counted
+    plain = next((name for name in reranks if name not in COLLISION_RERANKS), "code")
     if kind == GRAPH:
-        yield from _graphs(config, hashing, backend_name, reranks[0])
+        yield from _graphs(config, hashing, backend_name, plain)
         return
     if kind not in TABLED:
-        setting = hashing.setting(backend_name, kind, hashing.num_tables, None, reranks[0])
+        setting = hashing.setting(backend_name, kind, hashing.num_tables, None, plain)
         for vector_type in _flat_types(config, hashing, backend_name, kind):
             yield Point(replace(setting, vector_type=vector_type), baseline=kind not in SWEPT)
         return
@@ -225,7 +278,7 @@ def _flat_types(
     config: StudyConfig, hashing: Hashing, backend_name: str, kind: str
 ) -> Sequence[str | None]:
     """By a script, and as every type of an engine's own vectors that was asked for."""
-    if kind != "flat" or backend_name not in ENGINES:
+    if kind != FLAT or backend_name not in ENGINES:
         return (None,)
     return (None, *_vector_types(config, hashing))
 
@@ -265,15 +318,18 @@ def _reranks(config: StudyConfig, made: Family) -> tuple[str, ...]:
     return config.rerank if "code" in made.reranks else made.reranks[:1]
 
 
-def _impossible(setting: Setting, k: int) -> str | None:
-    return backend(setting.backend).impossible(spec_of(setting), params_of(setting, k))
+def _impossible(setting: Setting, k: int, dimension: int | None) -> str | None:
+    spec = replace(spec_of(setting), dimension=dimension if setting.bits is None else None)
+    return backend(setting.backend).impossible(spec, params_of(setting, k))
 
 
 def _absent(config: StudyConfig) -> Iterator[tuple[str, int]]:
     """What a backend of the study has no kind for: families, or all that was asked for."""
+    if config.only_attached:
+        return
     for backend_name in config.backend:
         kinds = config.kinds_on(backend_name)
-        held = [kind for kind in kinds if kind != TEXT]
+        held = [kind for kind in kinds if kind not in TEXT_KINDS]
         if not kinds:
             all_kinds = ", ".join(backend(backend_name).kinds)
             yield f"{backend_name}, such as: of the kinds asked for, it has none: {all_kinds}", 1

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.collection import source
 from harness.config import StudyConfig
 from harness.environment import environment
 from harness.measures.relevance import carried_measures
 from harness.progress import Progress, duration
+from harness.tuning import corpora
+from harness.tuning.attached import FACT as ATTACHED_FACT
+from harness.tuning.attached import look_at_attached, with_rebuilt
 from harness.tuning.conclude import Outcome, conclude
 from harness.tuning.connect import (
     Connected,
@@ -24,6 +26,7 @@ from harness.tuning.connect import (
     sweep_standing,
     tell_standing,
 )
+from harness.tuning.filters import Filtered, resolve, told
 from harness.tuning.kept import keep_config
 from harness.tuning.plan import (
     Plan,
@@ -64,7 +67,10 @@ def tune(config: StudyConfig, *, command: str, fresh: bool = False, progress: Pr
         EngineUnavailable: a server is unreachable or red; nothing was built.
         StudyError: the study's folder is in use or damaged.
     """
-    identity = source.identify(config.corpus, config.fields, seed=config.seed)
+    corpora.fetch(config, fresh=fresh, progress=progress)
+    identity = corpora.identify(config)
+    filtered = resolve(config, identity.content)
+    config = filtered.config
     vectors = vectors_id(config, identity.content)
     plan = make_plan(config, identity.name, identity.content, vectors)
     if not plan.trials:
@@ -74,15 +80,16 @@ def tune(config: StudyConfig, *, command: str, fresh: bool = False, progress: Pr
         _check_folder(plan, store, fresh=fresh)
         stored = {} if fresh else store.trials()
         missing = plan.missing(stored, timeout_s(config))
+        missing = with_rebuilt(config, plan, missing, store, progress)
         sweep_standing(config, store, progress)
         if missing:
-            _measure(config, plan, missing, store, fresh=fresh, progress=progress)
+            _measure(filtered, plan, missing, store, fresh=fresh, progress=progress)
         keep_config(store, config)
         return conclude(config, plan, store, command=command)
 
 
 def _measure(
-    config: StudyConfig,
+    filtered: Filtered,
     plan: Plan,
     missing: Sequence[Planned],
     store: Store,
@@ -91,25 +98,35 @@ def _measure(
     progress: Progress,
 ) -> None:
     """Look at everything before anything is built, then run."""
-    corpus = source.open_corpus(config.corpus, config.fields, seed=config.seed)
+    config = filtered.config
+    corpus = filtered.corpus or corpora.open_corpus(config)
     _check_cutoff(config, corpus)
     carried = carried_measures(corpus.judgments, config.relevant_from)
-    objective_of(config.objective, config.cutoff, carried)
+    objective = objective_of(config.objective, config.cutoff, carried)
+    if filtered.filters:
+        from harness.tuning.grounds import check_carried
+
+        check_carried(config, corpus, objective)
     connected = connect(config, plan, missing)
+    attached = look_at_attached(config, missing, corpus, progress)
     vectors = read_vectors(config, corpus, progress)
     if fresh:
         store.clear()
         for name in ("runs", "truth"):
             shutil.rmtree(plan.folder / name, ignore_errors=True)
     store.put_meta("study", plan.name)
+    if attached is not None:
+        store.put_meta(ATTACHED_FACT, attached)
     for name, one in connected.items():
         for warning in one.info.warnings:
             progress.say(f"{name}: {warning}")
     _announce(config, plan, missing, corpus, progress)
+    for line in told(filtered.filters):
+        progress.say(line)
     _put_facts(store, config, corpus, connected)
     store.put_meta("carried", carried)
     with work_folder(plan.folder / WORK) as work:
-        _run(config, plan, missing, store, corpus, vectors, connected, work, progress)
+        _run(filtered, plan, missing, store, corpus, vectors, connected, work, progress)
 
 
 @contextmanager
@@ -124,7 +141,7 @@ def work_folder(folder: Path) -> Iterator[Path]:
 
 
 def _run(
-    config: StudyConfig,
+    filtered: Filtered,
     plan: Plan,
     missing: Sequence[Planned],
     store: Store,
@@ -137,12 +154,15 @@ def _run(
     # these compile or load kernels: a study that only picks again does without
     from harness.report.trec import write_judgments, write_neighbours
     from harness.tuning.builds import TemporaryIndexes
+    from harness.tuning.grounds import facts, grounds, write_truths
+    from harness.tuning.patience import Patience
     from harness.tuning.references import truth_of
     from harness.tuning.run import run
     from harness.tuning.session import Session
     from indexers.store import save_ids
     from loadtest.runner import LoadRunner
 
+    config = filtered.config
     neighbours = find_neighbours(config, corpus, vectors, progress)
     folder = plan.folder / "truth"
     path = folder / "neighbours.qrels.gz"
@@ -150,6 +170,9 @@ def _run(
     store.put_meta("cut_neighbours", cut)
     if corpus.judgments is not None:
         write_judgments(folder / "judgments.qrels", corpus.query_ids, corpus.ids, corpus.judgments)
+    found = grounds(config, corpus, vectors, neighbours, progress)
+    write_truths(folder, corpus, found)
+    store.put_meta("filters", list(facts(filtered.filters, found, corpus)))
     ids = work / "ids.json"
     save_ids(ids, corpus.ids)
     patience_s = 0.0
@@ -166,6 +189,7 @@ def _run(
                 corpus=corpus,
                 neighbours=neighbours,
                 truth=truth_of(corpus, neighbours, config.cutoff, config.relevant_from),
+                grounds=found,
                 backends={name: (c.backend, c.config) for name, c in connected.items()},
                 runner=runner,
                 indexes=indexes,
@@ -173,6 +197,7 @@ def _run(
                 k=config.cutoff + bool((corpus.query_self >= 0).any()),
                 ids=ids,
                 work=work,
+                patience=Patience(config.patience, progress.say),
                 vectors=vectors,
             )
             relevance = session.truth.relevance
@@ -197,7 +222,7 @@ def _check_cutoff(config: StudyConfig, corpus: Corpus) -> None:
     if config.cutoff > len(corpus.ids):
         raise SettingError(
             f"cutoff {config.cutoff} is above the {len(corpus.ids)} documents of "
-            f"{config.corpus}: choose --cutoff 1 to {len(corpus.ids)}"
+            f"{corpora.named(config)}: choose --cutoff 1 to {len(corpus.ids)}"
         )
 
 
@@ -261,5 +286,5 @@ def _put_facts(
     )
     store.put_meta(
         "load",
-        {name: asdict(load_profile(config, name, _asked(corpus))) for name in config.backend},
+        {name: asdict(load_profile(config, name, _asked(corpus))) for name in config.backends},
     )

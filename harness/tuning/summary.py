@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import fsum
 from typing import Any
 
 from harness.measures.names import ANN_RECALL, NDCG, at, parse_measure
+from harness.tuning.names import filter_under, under
 from harness.tuning.pick import Choice, choose
 from harness.tuning.sla import Sla, feasible, flags
 from harness.tuning.trial import Summary, Trial
@@ -133,10 +135,24 @@ def trial_entry(trial: Trial, sla: Sla) -> dict[str, Any]:
         "rate_per_s": trial.rate_per_s,
         "qps": trial.qps,
         "errors": trial.errors,
+        "self_agreement": trial.self_agreement,
+        "indexed_per_s": trial.indexed_per_s,
+        "index_bytes_of": _measured_part(trial),
+        "field_bytes": trial.field_bytes,
+        "server": trial.server,
+        "selectivity": trial.selectivity,
         "build_s": trial.build_s,
         "index_bytes": trial.index_bytes,
         "flags": list(flags(trial, sla)),
     }
+
+
+def _measured_part(trial: Trial) -> str | None:
+    """Of what `index_bytes` is the size: of this setting's fields, or of the index that it shares
+    with other settings."""
+    if trial.index_bytes is None:
+        return None
+    return "fields" if trial.field_bytes else "index"
 
 
 def failures(summary: Summary) -> Iterator[str]:
@@ -155,20 +171,24 @@ def failures(summary: Summary) -> Iterator[str]:
 def best_reference(references: Sequence[Mapping[str, Any]], objective: str) -> float | None:
     """The better of exact similarity and BM25 on the objective; None where neither has it.
 
-    Exact search on a code is no reference: it shares the code's own loss.
+    Exact search on a code is no reference: it shares the code's own loss. With several filters it
+    is the mean over them, as a setting's objective is.
     """
-    values = [
-        row["quality"].get(objective)
-        for row in references
-        if row["name"].startswith(("exact ", "BM25"))
-    ]
-    known = [value for value in values if value is not None]
-    return max(known, default=None)
+    best: dict[str | None, float] = {}
+    for row in references:
+        value = row["quality"].get(objective)
+        if value is not None and row["name"].startswith(("exact ", "BM25")):
+            filter_ = filter_under(row["name"])
+            best[filter_] = max(value, best.get(filter_, value))
+    return fsum(best.values()) / len(best) if best else None
 
 
 def _text_references(trials: Sequence[Trial]) -> list[dict[str, Any]]:
     return [
-        {"name": f"BM25 ({trial.setting.backend})", "quality": trial.quality}
+        {
+            "name": under(f"BM25 ({trial.setting.backend})", trial.setting.filter),
+            "quality": trial.quality,
+        }
         for trial in trials
         if trial.setting.kind == "bm25" and trial.status == "ok"
     ]

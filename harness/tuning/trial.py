@@ -25,24 +25,34 @@ class Trial:
         upper_ms: statistic -> one-sided 95 % upper bound; None where there is none or where
             it is infinite.
         service_ms: like latency_ms, from the actual start.
-        encode_ms: mean time to fingerprint one query; None for `bm25`.
+        encode_ms: mean time to fingerprint one query; None for kinds of texts.
         rate_per_s: achieved open-loop rate.
         qps: closed-loop capacity.
         errors: requests that failed or timed out.
         samples: latencies measured in the open loop, failed ones included.
         timeout_s: the limit beyond which a request counted as failed.
         build_s: time to build the index that served the trial.
-        index_bytes: its size.
+        index_bytes: its size, replicas apart: without the tokens of other hash lengths where the
+            engine tells the size of fields (`field_bytes`), else of the whole index that the
+            trial shares with others.
         flags: `client-bound`, `saturated`, `noisy`, `drift`, `cold`, `short-sample`, `errors`,
-            `asked-without-load`, `unanswered`. Those that depend on the limit are added when
-            it is known.
+            `asked-without-load`, `unanswered`, `unstable-answers`, `indexing-slow`. Those that
+            depend on the limit are added when it is known.
         null_ms: the null backend's statistics at the same rate: "latency" and "service",
             each statistic -> ms.
         short: queries that got fewer answers than the cut-off.
         cold_ms: latency of the first request after opening.
-        tied_share: share of the answers whose code distance another answer to the query has;
-            None for `bm25`.
+        tied_share: share of the answers whose code distance (with rerank `none`, number of
+            tables) another answer to the query has; None for kinds of texts.
         remarks: what else was seen, one line each: error texts, duplicate answers.
+        self_agreement: share of the answers to repeated queries that are the same as the query's
+            first; None where none was asked twice.
+        indexed_per_s: documents indexed again a second meanwhile; None for a quiet trial.
+        server: of an engine's nodes: `heap_used_percent` of the fullest after the load, `gc_ms`,
+            `gc_count` and `breaker_trips` during it, whatever caused them; empty where it does
+            not tell.
+        field_bytes: field -> bytes in the index that served the trial, where the engine tells.
+        selectivity: share of the documents that pass the setting's filter; None without one.
     """
 
     key: str
@@ -69,6 +79,11 @@ class Trial:
     cold_ms: float | None = None
     tied_share: float | None = None
     remarks: tuple[str, ...] = ()
+    self_agreement: float | None = None
+    indexed_per_s: float | None = None
+    server: dict[str, float] = field(default_factory=dict)
+    field_bytes: dict[str, int] = field(default_factory=dict)
+    selectivity: float | None = None
 
 
 Summary = dict[str, Any]

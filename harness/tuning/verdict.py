@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from harness.tuning.names import milliseconds, name_of
 from harness.tuning.pick import Choice
@@ -11,6 +12,7 @@ from harness.tuning.sla import Sla, feasible, flags, stat_ms, upper_ms, violatio
 from harness.tuning.trial import Trial
 from loadtest.recorder import needed, tells
 
+HASHED_BY_ENGINE = "min_hash"
 USEFUL_SHARE = 0.5
 """A pick that keeps less of the reference's quality than this is called not useful."""
 
@@ -29,11 +31,14 @@ def verdict(
     """
     if choice.pick is None:
         return _nothing(choice, trials, sla, objective)
-    told = _told(choice.pick, sla, objective)
+    told = _told(choice, choice.pick, sla, objective)
     recommended = choice.enough or choice.pick
-    useless = _useless(recommended, objective, reference)
+    useless = _useless(choice.together(recommended), objective, reference)
     if choice.enough is not None:
-        first = f"No approximate index is needed: {_told(choice.enough, sla, objective)}."
+        # that filter is an approximate index as well, but one that the engine makes by itself
+        hashed = choice.enough.setting.kind == HASHED_BY_ENGINE
+        needless = "No fingerprints of one's own are" if hashed else "No approximate index is"
+        first = f"{needless} needed: {_told(choice, choice.enough, sla, objective)}."
         return f"{first}{useless and ' '}{useless} The best approximate setting is {told}."
     if choice.pick.baseline:
         swept = any(not t.baseline for t in trials)
@@ -58,30 +63,48 @@ def _useless(trial: Trial, objective: str, reference: float | None) -> str:
     return f"Meets the SLA, not useful: it keeps {share:.0%} of the reference's {reference:.3f}."
 
 
-def _told(trial: Trial, sla: Sla, objective: str) -> str:
+def _told(choice: Choice, row: Trial, sla: Sla, objective: str) -> str:
+    trial = choice.together(row)
     quality = trial.quality.get(objective) or 0.0
     bound = milliseconds(upper_ms(trial, sla))
+    what, mean, worst = name_of(row.setting), "", ""
+    if choice.filters > 1:
+        what = f"{name_of(replace(row.setting, filter=None))}, held under {choice.filters} filters"
+        mean, worst = "mean ", f", the slowest under {_filter_told(row)}"
     return (
-        f"{name_of(trial.setting)}: {objective} {quality:.3f} at {sla.stat} "
+        f"{what}: {mean}{objective} {quality:.3f} at {sla.stat} "
         f"{milliseconds(stat_ms(trial, sla))} (at most {bound} with 95 % confidence; "
-        f"limit {sla.limit_ms:g} ms)"
+        f"limit {sla.limit_ms:g} ms{worst})"
     )
+
+
+def _filter_told(row: Trial) -> str:
+    return row.setting.filter or "no filter"
 
 
 def _nothing(choice: Choice, trials: Sequence[Trial], sla: Sla, objective: str) -> str:
     finished = [t for t in trials if t.status == "ok"]
     if not finished:
         return "No trial finished: nothing can be said about the SLA."
-    if any(feasible(t, sla) for t in finished):
+    together = list(choice.held.values()) if choice.filters > 1 else finished
+    if choice.filters > 1 and choice.nearest_miss is None:
+        return (
+            f"No setting finished under all {choice.filters} filters with {objective}: measure "
+            "filters apart, or choose backends that serve them all."
+        )
+    if any(feasible(t, sla) for t in together):
         return f"No finished trial carries {objective}: choose another objective."
     start = f"No setting meets the SLA of {sla.limit_ms:g} ms on {sla.stat}"
-    miss = choice.nearest_miss
-    if miss is None:
+    row = choice.nearest_miss
+    if row is None:
         return f"{start}: scale the server up, or relax the limit."
+    miss, mean = choice.together(row), ""
+    if choice.filters > 1:
+        start, mean = f"{start} under all {choice.filters} filters", "mean "
     quality = miss.quality.get(objective) or 0.0
     return (
-        f"{start}: {_remedy(miss, sla)}. Nearest miss: {name_of(miss.setting)} with {objective} "
-        f"{quality:.3f}; {violation(miss, sla)}."
+        f"{start}: {_remedy(miss, sla)}. Nearest miss: {name_of(miss.setting)} with {mean}"
+        f"{objective} {quality:.3f}; {violation(miss, sla)}."
     )
 
 

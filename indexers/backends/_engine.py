@@ -9,22 +9,31 @@ from __future__ import annotations
 import contextlib
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
-from indexers.address import address
+from indexers.address import address_of
 from indexers.backends import _engine_admin as admin
-from indexers.backends._engine_bulk import Bulk, blocks, indexed_rows
+from indexers.backends._engine_build import Build, Taken
+from indexers.backends._engine_bulk import batches, blocks, indexed_rows
+from indexers.backends._engine_collisions import WINDOWED
 from indexers.backends._engine_dialect import Dialect
 from indexers.backends._engine_fields import index_body
+from indexers.backends._engine_filter import filter_properties
 from indexers.backends._engine_http import HttpTransport
-from indexers.backends._engine_layout import properties
+from indexers.backends._engine_layout import other_lengths_bytes, properties
+from indexers.backends._engine_pressure import pressure
+from indexers.backends._engine_production import deleted_share, for_production, update
 from indexers.backends._engine_queries import MAX_TERMS
 from indexers.backends._engine_root import ask_version
 from indexers.backends._engine_search import EngineSearcher, bodies, score_reader
-from indexers.backends._fits import misfit
+from indexers.backends._engine_texts import KINDS as TEXT_KINDS
+from indexers.backends._engine_texts import with_analysis
+from indexers.backends._engine_vectors import problem as vector_problem
+from indexers.backends._engine_vectors import with_settings
+from indexers.backends._fits import misfit, unheld_attribute
 from indexers.errors import BackendError, EngineUnavailable, SettingError
 from indexers.index_types import (
     BackendConfig,
@@ -32,14 +41,16 @@ from indexers.index_types import (
     Documents,
     IndexHandle,
     IndexSpec,
+    Layout,
     Queries,
     SearchParams,
     Transport,
 )
-from indexers.types import Progress, no_progress
+from indexers.types import I64, Progress, no_progress
 
+NAMES = 3
+"""Drawn at most, where there is an index of the first one."""
 MAX_ANSWERS = 10_000  # index.max_result_window
-BULK_PATH = "_bulk?filter_path=items.*.status,items.*.error"
 
 
 class Engine(ABC):
@@ -56,13 +67,13 @@ class Engine(ABC):
     name: ClassVar[str]
     flavour: ClassVar[str]
     dialect: ClassVar[Dialect]
-    kinds: ClassVar[tuple[str, ...]] = ("lsh", "flat", "tokens", "bm25")
+    kinds: ClassVar[tuple[str, ...]] = ("lsh", "hnsw", "flat", "tokens", *TEXT_KINDS)
     remote: ClassVar[bool] = True
 
     def __init__(self, config: BackendConfig) -> None:
         admin.check_owner(config.owner)
         self._config = config
-        self._to = address(self.name, config.url)
+        self._to = address_of(self.name, config)
 
     @abstractmethod
     def _call(
@@ -89,13 +100,16 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def _size_bytes(self, name: str) -> int:
-        """Bytes of an index as stored, apart from what is there for recovery alone."""
+    def _sizes(self, name: str) -> tuple[int, dict[str, int]]:
+        """Bytes of an index as stored, replicas apart and what is there for recovery alone; and of
+        each field, where the server tells."""
 
     @classmethod
     def impossible(cls, spec: IndexSpec, params: SearchParams) -> str | None:
         """Why this combination does not exist, or None."""
-        if spec.kind != "bm25" and (problem := misfit(cls.name, cls.kinds, spec, params)):
+        if spec.kind not in TEXT_KINDS and (problem := misfit(cls.name, cls.kinds, spec, params)):
+            return problem
+        if problem := unheld_attribute(spec, params):
             return problem
         if params.rerank == "signature":
             return "rerank=signature exists in process only"
@@ -103,7 +117,7 @@ class Engine(ABC):
             return f"{params.k} answers are more than the {MAX_ANSWERS} that an engine gives"
         if (params.num_tables or 0) > MAX_TERMS:
             return f"{params.num_tables} tables are more than the {MAX_TERMS} terms of a query"
-        return None
+        return vector_problem(spec, params, cls.dialect)
 
     def check(self) -> BackendInfo:
         """Look at the server before anything is built.
@@ -121,11 +135,11 @@ class Engine(ABC):
                 f"the cluster at {self._to.shown} is red: repair it, or remove the indices "
                 "that _cluster/health?level=indices shows as red"
             )
-        warnings: tuple[str, ...] = ()
+        warnings = self._to.warnings
         if health["status"] == "yellow":
-            warnings = (
+            warnings += (
                 f"the cluster at {self._to.shown} is yellow: replicas are missing; "
-                "temporary indices have none",
+                "only temporary indices must be green",
             )
         limits = self._call("GET", self.dialect.limit_path, what="reading the server's limits")
         facts = {
@@ -135,42 +149,82 @@ class Engine(ABC):
         }
         return BackendInfo(version, warnings, facts)
 
+    def accept(self, spec: IndexSpec) -> None:
+        """Look whether the server can hold such an index.
+
+        Raises:
+            EngineUnavailable: it is away, or of a version that does not work at all.
+            BackendError: it lacks something.
+        """
+        _, numbers = ask_version(self._to, self.flavour, self._config.timeout_s)
+        self._accept(numbers, spec)
+        admin.check_replicas(self._call, spec.layout.replicas)
+
     def build(
         self, spec: IndexSpec, documents: Documents, folder: Path, progress: Progress = no_progress
     ) -> IndexHandle:
-        """Build a temporary index, merged to one segment; `folder` is not used.
+        """Build a temporary index, kept as its layout says; `folder` is not used.
+
+        Nothing is asked of it yet: the load warms every index up, and longer on a server's first.
 
         Raises:
             BackendError: it could not be built, or the server lacks what it needs; nothing of it
                 stays.
         """
         del folder
+        for _ in range(NAMES - 1):
+            with contextlib.suppress(Taken):
+                return self._build(spec, documents, progress)
+        return self._build(spec, documents, progress)
+
+    def _build(self, spec: IndexSpec, documents: Documents, progress: Progress) -> IndexHandle:
+        """Build under a name of its own.
+
+        Raises:
+            Taken: there is an index of that name.
+            BackendError: as `build`.
+        """
         rows = indexed_rows(spec, documents)
         _, numbers = ask_version(self._to, self.flavour, self._config.timeout_s)
         self._accept(numbers, spec)
-        source = self._source(numbers)
         name = admin.new_name(self._config.owner)
-        fields = properties(spec, documents, self.dialect)
-        body = index_body(fields, self._config.owner, f"{datetime.now(UTC):%FT%TZ}", source)
-        lines = blocks(spec, documents, rows, self.dialect)
+        body = self.index_body(spec, documents, numbers, name)
         started = time.perf_counter()
-        try:
-            # without waiting: what keeps its shard from starting is told by the next request
-            self._call("PUT", f"/{name}?wait_for_active_shards=0", body, what=f"creating {name}")
-            admin.wait_for_green(self._call, name, self._config.timeout_s)
-            Bulk(lambda sent: self._bulk(name, sent)).run(lines, progress)
-            admin.merge(self._call, name)
-            admin.wait_for_green(self._call, name, self._config.timeout_s)
+        with self._building(spec.layout, name, body, progress) as build, build.removed_on_error():
+            done = build.run(lambda: blocks(spec, documents, rows, self.dialect))
             build_s = time.perf_counter() - started
-            size = self._size_bytes(name)
-        except BaseException:  # Ctrl-C too
-            with contextlib.suppress(Exception):  # the first error is the one to tell
-                admin.delete(self._call, name)
-            raise
-        return IndexHandle(spec, name, len(rows), size, build_s)
+            size, of_fields = self._sizes(name)
+        return IndexHandle(spec, name, done, size, build_s, of_fields)
 
-    def _bulk(self, name: str, lines: bytes) -> dict[str, Any]:
-        return self._call("POST", f"/{name}/{BULK_PATH}", lines, what=f"indexing into {name}")
+    @contextlib.contextmanager
+    def _building(
+        self, layout: Layout, name: str, body: dict[str, Any], progress: Progress
+    ) -> Iterator[Build]:
+        """A build with connections of its own."""
+        timeout_s, patience_s = self._config.timeout_s, self._config.patience_s
+        send = HttpTransport(self._to, timeout_s)
+        try:
+            yield Build(self._call, send, name, body, layout, timeout_s, progress, patience_s)
+        finally:
+            send.close()
+
+    def index_body(
+        self, spec: IndexSpec, documents: Documents, version: tuple[int, ...], name: str
+    ) -> dict[str, Any]:
+        """Settings and mapping of a temporary index; nothing is sent.
+
+        Args:
+            spec: what is built.
+            documents: that it fits, one of them at least.
+            version: of the server, its first two numbers.
+            name: of the index.
+        """
+        fields = properties(spec, documents, self.dialect) | filter_properties(spec)
+        source, created = self._source(version), f"{datetime.now(UTC):%FT%TZ}"
+        body = with_analysis(
+            index_body(fields, self._config.owner, created, source, spec.layout), spec
+        )
+        return with_settings(for_production(body, spec, name), spec, self.dialect)
 
     def open(
         self,
@@ -186,7 +240,8 @@ class Engine(ABC):
 
         Raises:
             SettingError: more is asked for than the index holds.
-            BackendError: the server's limits could not be read (bm25, tokens).
+            BackendError: the server's limits could not be read (texts, tokens,
+                rerank `window` or `none`), or do not allow as many tables.
         """
         if problem := self.impossible(handle.spec, params):
             raise SettingError(problem)
@@ -195,8 +250,39 @@ class Engine(ABC):
         assert send
         made = bodies(handle, params, queries, send, self.dialect)
         close = own.close if own else lambda: None
-        read = score_reader(handle.spec, self.dialect)
-        return EngineSearcher(handle.location, made, ids, send, close, read)
+        read = score_reader(handle.spec, params, self.dialect)
+        told, rescored = params.fetch_source, params.rerank == WINDOWED
+        return EngineSearcher(
+            *(handle.location, made, ids, send, close, read),
+            fetch_source=told,
+            rescored=rescored,
+        )
+
+    def update(self, handle: IndexHandle, documents: Documents, ordinals: I64) -> None:
+        """Index documents again, as they are; searches see them after the next refresh.
+
+        Args:
+            handle: of an index that is updatable.
+            documents: as it was built from.
+            ordinals: int64 (m,), of those to be indexed.
+
+        Raises:
+            BackendError: they could not be.
+        """
+        for batch in batches(blocks(handle.spec, documents, ordinals, self.dialect)):
+            update(self._call, handle.location, batch)
+
+    def settle(self, handle: IndexHandle) -> float:
+        """Merge what updates left behind, as the build did.
+
+        Gives the deleted documents that it still holds, as a share of those it has.
+
+        Raises:
+            BackendError: it could not be.
+        """
+        with self._building(handle.spec.layout, handle.location, {}, no_progress) as build:
+            build.settle()
+        return deleted_share(self._call, handle.location)
 
     def drop(self, handle: IndexHandle) -> None:
         """Remove the index; it is no error if it is gone already.
@@ -212,9 +298,19 @@ class Engine(ABC):
         return admin.sweep(self._call, self._config.owner)
 
     def size_bytes(self, handle: IndexHandle, params: SearchParams) -> int:
-        """Bytes of the whole index."""
-        del params
-        return handle.size_bytes
+        """Bytes of the whole index, replicas apart; where the engine tells those of its fields,
+        without the tokens of hash lengths that are not asked for.
+
+        Such a size is that of an index with this hash length alone but for what fields share, such
+        as a list of their names. Tokens of tables beyond `num_tables` are counted: they stand in
+        the same field.
+        """
+        return handle.size_bytes - other_lengths_bytes(handle, params)
+
+    def pressure(self) -> dict[str, float]:
+        """Heap, garbage collection and circuit breakers of the server, as `_engine_pressure` says;
+        empty where it does not tell."""
+        return pressure(self._call)
 
     def state(self, handle: IndexHandle) -> str:
         """Its segments; empty where the server is away, which the next request will tell."""

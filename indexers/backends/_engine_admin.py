@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import secrets
-import time
 from typing import Any, Protocol
 
 from indexers.backends._engine_errors import Refused
@@ -16,7 +15,6 @@ from indexers.errors import BackendError, EngineUnavailable, SettingError
 PREFIX = "harness"
 LONGEST_OWNER = 200
 META_PATH = "_mapping?filter_path=*.mappings._meta.harness&expand_wildcards=all"
-MERGE_LIMIT_S = 1800.0
 REMOVAL_LIMIT_S = 10.0
 """Of one request when removing: a server that hangs must not hold up the end of a run."""
 
@@ -129,6 +127,25 @@ def sweep(call: Call, owner: str) -> list[str]:
     return names
 
 
+def check_replicas(call: Call, replicas: int) -> None:
+    """Refuse replicas that no node can take: an index with them would never be green.
+
+    Raises:
+        BackendError: there are too few nodes.
+    """
+    if not replicas:
+        return
+    path = "/_cluster/health?filter_path=number_of_data_nodes"
+    nodes = int(call("GET", path, what="counting nodes")["number_of_data_nodes"])
+    if replicas >= nodes:
+        allowed = f"0 to {nodes - 1}" if nodes > 1 else "0"
+        raise BackendError(
+            f"replicas {replicas} have no place: the cluster has {nodes} data "
+            f"node{'s' * (nodes != 1)}, and each holds one copy of a shard at most; give "
+            f"--replicas {allowed}, or add nodes"
+        )
+
+
 def wait_for_green(call: Call, name: str, timeout_s: float) -> None:
     """Wait for one index, whatever the rest of the cluster is.
 
@@ -149,30 +166,30 @@ def wait_for_green(call: Call, name: str, timeout_s: float) -> None:
         )
 
 
-def merge(call: Call, name: str) -> None:
-    """Merge to one segment and make it what searches see.
-
-    A merge of a large index outlives a request: then its end is waited for.
-    """
-    call("POST", f"/{name}/_refresh", what=f"refreshing {name}")
-    try:
-        call("POST", f"/{name}/_forcemerge?max_num_segments=1", what=f"merging {name}")
-    except EngineUnavailable:
-        _wait_for_merge(call, name)
+def refresh(call: Call, name: str) -> None:
+    """Make everything indexed what searches see."""
     call("POST", f"/{name}/_refresh", what=f"refreshing {name}")
 
 
-def _wait_for_merge(call: Call, name: str) -> None:
-    path = f"/{name}/_stats/merge?filter_path=_all.primaries.merges.current"
-    deadline = time.monotonic() + MERGE_LIMIT_S
-    while call("GET", path, what=f"merging {name}")["_all"]["primaries"]["merges"]["current"]:
-        if time.monotonic() > deadline:
-            raise EngineUnavailable(f"merging {name} took longer than {MERGE_LIMIT_S:g} s")
-        time.sleep(1.0)
+def count(call: Call, name: str) -> int:
+    """How many documents searches see."""
+    path = f"/{name}/_count?filter_path=count,_shards.failed"
+    reply = call("GET", path, what=f"counting {name}")
+    if reply.get("_shards", {}).get("failed"):
+        raise BackendError(f"counting {name} failed: some of its shards did not answer")
+    return int(reply["count"])
+
+
+def shard_segments(call: Call, name: str) -> list[int]:
+    """How many segments searches look into, of each copy of each shard."""
+    path = f"/{name}/_segments?filter_path=indices.*.shards.*.num_search_segments"
+    reply = call("GET", path, what=f"reading {name}")
+    shards = [s for index in reply.get("indices", {}).values() for s in index["shards"].values()]
+    return [int(copy["num_search_segments"]) for copies in shards for copy in copies]
 
 
 def size_bytes(call: Call, name: str) -> int:
-    """Bytes of an index as stored."""
+    """Bytes of an index as stored, replicas apart."""
     path = f"/{name}/_stats/store?filter_path=_all.primaries.store.size_in_bytes"
     reply = call("GET", path, what=f"measuring {name}")
     return int(reply["_all"]["primaries"]["store"]["size_in_bytes"])

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from indexers.backends._engine_dialect import Dialect, ScoredField
+from indexers.backends._engine_elasticsearch_vectors import NATIVE
 from indexers.types import F32, U8
 
 LEAST_CLAUSES = 1024
@@ -76,6 +77,7 @@ def clause_limit(nodes: dict[str, Any]) -> int:
 DIALECT = Dialect(
     code=ScoredField(code_mapping, code_values, code_scripts),
     vector=ScoredField(vector_mapping, vector_values, vector_scripts, cosine),
+    native=NATIVE,
     limit_path="/_nodes/jvm,thread_pool?filter_path="
     "nodes.*.jvm.mem.heap_max_in_bytes,nodes.*.thread_pool.search.size",
     clause_limit=clause_limit,

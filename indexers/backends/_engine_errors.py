@@ -17,7 +17,10 @@ READ_ONLY = (
     "it is read-only: clear index.blocks.* of the index or cluster.blocks.* of the cluster (a "
     "full disk sets them too), and run again"
 )
-CREDENTIALS = "the server wants other credentials: give them in the URL of the environment variable"
+CREDENTIALS = (
+    "the server wants other credentials: give HARNESS_<ENGINE>_USER and HARNESS_<ENGINE>_PASSWORD, "
+    "HARNESS_<ENGINE>_API_KEY, or --credentials FILE"
+)
 
 
 class Refused(BackendError):
@@ -71,10 +74,15 @@ def refusal(what: str, status: int, body: object) -> Refused:
         status: HTTP status.
         body: the reply, parsed or not.
     """
+    line = f"{what} failed: HTTP {status} {told_by(body)}"
+    return Refused(f"{line}; {CREDENTIALS}" if status == 401 else line, status)
+
+
+def told_by(body: object) -> str:
+    """What an error reply says, parsed or not, on one line."""
     parsed = _parsed(body) if isinstance(body, bytes) else body
     error = parsed.get("error", parsed) if isinstance(parsed, dict) else parsed
-    line = f"{what} failed: HTTP {status} {reason(error)}"
-    return Refused(f"{line}; {CREDENTIALS}" if status == 401 else line, status)
+    return reason(error)
 
 
 def _parsed(body: bytes) -> object:

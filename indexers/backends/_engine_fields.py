@@ -15,7 +15,7 @@ import numpy as np
 
 from indexers.atoms import prefix_values
 from indexers.backends._engine_dialect import Dialect
-from indexers.index_types import IndexSpec
+from indexers.index_types import IndexSpec, Layout
 from indexers.types import I64, U8, U32, Atom, Fingerprints
 
 HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
@@ -102,8 +102,25 @@ def code_tails(spec: IndexSpec, fingerprints: Fingerprints, dialect: Dialect) ->
     return [b"%b%b}\n" % (code, flat[i * width : (i + 1) * width]) for i, code in enumerate(codes)]
 
 
+def settings_of(layout: Layout) -> dict[str, Any]:
+    """Settings of a temporary index that is kept so."""
+    codec = {} if layout.codec is None else {"codec": layout.codec}
+    return {
+        **SETTINGS,
+        "number_of_shards": layout.shards,
+        "number_of_replicas": layout.replicas,
+        "refresh_interval": layout.refresh_interval,
+        "translog.durability": layout.translog,
+        **codec,
+    }
+
+
 def index_body(
-    properties: dict[str, Any], owner: str, created: str, source: dict[str, object]
+    properties: dict[str, Any],
+    owner: str,
+    created: str,
+    source: dict[str, object],
+    layout: Layout | None = None,
 ) -> dict[str, Any]:
     """Settings and mapping of a temporary index.
 
@@ -112,9 +129,10 @@ def index_body(
         owner: tag by which the index is known as ours.
         created: time, for people who find the index.
         source: the engine's way not to store documents: answers are told by `id` alone.
+        layout: how it is kept; None for the usual way.
     """
     return {
-        "settings": {"index": SETTINGS},
+        "settings": {"index": settings_of(layout or Layout())},
         "mappings": {
             "_meta": {"harness": {"owner": owner, "created": created}},
             "_source": source,

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from indexers.backends import _engine_sets, _engine_strings
+from indexers.backends import _engine_sets, _engine_strings, _engine_texts, _engine_vectors
 from indexers.backends._engine_dialect import Dialect
 from indexers.backends._engine_fields import code_properties, code_tails
 from indexers.backends._fits import default_rerank, needed_forms
 from indexers.errors import BackendError
-from indexers.index_types import Documents, IndexSpec
+from indexers.index_types import Documents, IndexHandle, IndexSpec, SearchParams
 from indexers.types import Fingerprints
-
-TEXT = {"type": "text", "analyzer": "standard"}
 
 
 def ranked_by(spec: IndexSpec) -> str:
@@ -44,8 +42,11 @@ def fitting(spec: IndexSpec, fingerprints: Fingerprints | None, whose: str) -> F
 
 def properties(spec: IndexSpec, documents: Documents, dialect: Dialect) -> dict[str, Any]:
     """Mapping of the index's fields, `id` apart; the documents fit."""
-    if spec.kind == "bm25":
-        return {"text": TEXT}
+    if spec.kind in _engine_texts.KINDS:
+        return _engine_texts.properties(spec.kind)
+    if _engine_vectors.is_native(spec):
+        assert documents.fingerprints is not None
+        return _engine_vectors.properties(spec, documents.fingerprints, dialect)
     by, tokens = ranked_by(spec), spec.kind == "tokens"
     if by == "jaccard":
         return _engine_sets.properties(tokens=tokens)
@@ -60,6 +61,8 @@ def properties(spec: IndexSpec, documents: Documents, dialect: Dialect) -> dict[
 
 def tails(spec: IndexSpec, fingerprints: Fingerprints, dialect: Dialect) -> list[bytes]:
     """The rest of each document's line, after the id."""
+    if _engine_vectors.is_native(spec):
+        return _engine_vectors.tails(spec, fingerprints, dialect)
     by, tokens = ranked_by(spec), spec.kind == "tokens"
     if by == "jaccard":
         return _engine_sets.tails(fingerprints, tokens=tokens)
@@ -69,3 +72,9 @@ def tails(spec: IndexSpec, fingerprints: Fingerprints, dialect: Dialect) -> list
         assert fingerprints.vectors is not None
         return [b',"v":%b}\n' % value for value in dialect.vector.values(fingerprints.vectors)]
     return code_tails(spec, fingerprints, dialect)
+
+
+def other_lengths_bytes(handle: IndexHandle, params: SearchParams) -> int:
+    """Bytes of the tokens of hash lengths that are not asked for, where the engine told them."""
+    others = [length for length in handle.spec.hash_lengths if length != params.hash_length]
+    return sum(handle.field_bytes.get(f"h{length}", 0) for length in others)

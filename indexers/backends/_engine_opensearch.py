@@ -16,6 +16,7 @@ import orjson
 
 from indexers.backends._engine_admin import Call
 from indexers.backends._engine_dialect import Dialect, ScoredField
+from indexers.backends._engine_opensearch_vectors import NATIVE, cosine
 from indexers.errors import BackendError
 from indexers.types import F32, U8
 
@@ -67,11 +68,6 @@ def vector_scripts(vectors: F32) -> list[bytes]:
     return [start + value + b"}}" for value in vector_values(vectors)]
 
 
-def cosine(score: float) -> float:
-    """The cosine that gave a score."""
-    return score - 1 if score >= 1 else 1 - 1 / score
-
-
 def clause_limit(settings: dict[str, Any]) -> int:
     """The live limit: a transient setting wins over a persistent one over the default."""
     for layer in ("transient", "persistent", "defaults"):
@@ -84,6 +80,7 @@ def clause_limit(settings: dict[str, Any]) -> int:
 DIALECT = Dialect(
     code=ScoredField(code_mapping, code_values, code_scripts),
     vector=ScoredField(vector_mapping, vector_values, vector_scripts, cosine),
+    native=NATIVE,
     limit_path="/_cluster/settings?include_defaults=true&filter_path=**.max_clause_count",
     clause_limit=clause_limit,
 )

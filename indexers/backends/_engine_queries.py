@@ -26,10 +26,11 @@ MAX_TERMS = 65_536  # index.max_terms_count
 
 def common(k: int) -> bytes:
     """The part of a body that says what comes back, closing brace left out."""
-    return orjson.dumps({**_answers(k), "sort": [{"_score": "desc"}, {"id": "asc"}]})[:-1]
+    return orjson.dumps({**answers(k), "sort": [{"_score": "desc"}, {"id": "asc"}]})[:-1]
 
 
-def _answers(k: int) -> dict[str, object]:
+def answers(k: int) -> dict[str, object]:
+    """How many documents come back, and that nothing of them does but what is asked for."""
     return {"size": k, "_source": False, "stored_fields": "_none_", "track_total_hits": False}
 
 
@@ -43,7 +44,7 @@ def sorted_by(script: str, params: bytes, query: bytes, k: int, *, scores: bool 
         k: answers asked for.
         scores: the script reads `_score`, which a sort else does without.
     """
-    start = orjson.dumps(_answers(k) | ({"track_scores": True} if scores else {}))[:-1]
+    start = orjson.dumps(answers(k) | ({"track_scores": True} if scores else {}))[:-1]
     return (
         start
         + b',"sort":[{"_script":{"type":"number","order":"desc","script":{"source":'

@@ -9,10 +9,13 @@ from typing import Any
 import orjson
 
 from indexers.address import Address
-from indexers.backends._engine_errors import refusal, squash
+from indexers.backends._engine_errors import squash, told_by
 from indexers.backends._engine_http import HttpTransport
 from indexers.errors import EngineUnavailable
 from indexers.index_types import HttpRequest
+
+HTTPS_WANTED, UNAUTHORISED, FORBIDDEN = 400, 401, 403
+GATEWAY = (502, 503, 504)
 
 
 def ask_version(to: Address, flavour: str, timeout_s: float) -> tuple[str, tuple[int, ...]]:
@@ -31,12 +34,16 @@ def ask_version(to: Address, flavour: str, timeout_s: float) -> tuple[str, tuple
         status, reply = plain(HttpRequest("GET", "/", b""))
     finally:
         plain.close()
-    if status in (401, 403):
-        raise EngineUnavailable(str(refusal(f"GET {to.shown}", status, reply)))
+    check_let_in(to, status, reply)
     version: dict[str, Any] = {}
     with contextlib.suppress(ValueError, KeyError, TypeError):
         version = dict(orjson.loads(reply)["version"])
     if "number" not in version:
+        if status in GATEWAY:
+            raise EngineUnavailable(
+                f"{to.shown} answers HTTP {status}: what stands before {flavour} does not reach "
+                "it; is the server running?"
+            )
         told = squash(reply[:80].decode(errors="replace"))
         raise EngineUnavailable(f"{to.shown} is no {flavour}: HTTP {status} answered {told!r}")
     number, found = str(version["number"]), _flavour(version)
@@ -46,6 +53,35 @@ def ask_version(to: Address, flavour: str, timeout_s: float) -> tuple[str, tuple
             f"--{found.lower()}-url and --backend {found.lower()}"
         )
     return number, tuple(int(part) for part in re.findall(r"\d+", number)[:2])
+
+
+def check_let_in(to: Address, status: int, reply: bytes) -> None:
+    """Look at the answer to a first request.
+
+    Raises:
+        EngineUnavailable: it is one to credentials that do not fit, or to http in place of https.
+    """
+    if status in (UNAUTHORISED, FORBIDDEN):
+        raise _locked(to, status, reply)
+    if not to.tls and status == HTTPS_WANTED and b"https" in reply.lower():
+        raise EngineUnavailable(f"{to.shown} speaks https, not http: write https:// in its URL")
+
+
+def _locked(to: Address, status: int, reply: bytes) -> EngineUnavailable:
+    told = to.hide(f"HTTP {status} {told_by(reply)}")
+    name = f"HARNESS_{to.engine.upper()}"
+    ways = f"{name}_USER and {name}_PASSWORD, {name}_API_KEY, or --credentials FILE"
+    if status == FORBIDDEN:
+        todo = (
+            "the user or key lacks a right: it needs to look at the cluster, and to make, fill, "
+            "search and remove indices harness-*"
+        )
+    elif not to.authorization:
+        todo = f"it wants credentials: give {ways}, together with {name}_URL or --{to.engine}-url"
+    else:
+        sent = "this API key" if to.api_key else "this user and password"
+        todo = f"it does not take {sent}: the server wants other credentials, by {ways}"
+    return EngineUnavailable(f"{to.shown} does not let us in: {todo} ({told})")
 
 
 def _flavour(version: dict[str, Any]) -> str:

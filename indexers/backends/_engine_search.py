@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import orjson
 
-from indexers.backends import _engine_sets, _engine_strings
+from indexers.backends import (
+    _engine_collisions,
+    _engine_sets,
+    _engine_strings,
+    _engine_texts,
+    _engine_vectors,
+)
 from indexers.backends._engine_dialect import Dialect
 from indexers.backends._engine_errors import reason, refusal, squash
+from indexers.backends._engine_filter import clause, filtered, with_room
 from indexers.backends._engine_layout import fitting, ranked_by
-from indexers.backends._engine_queries import SEARCH_PATH, flat_bodies, lsh_bodies
-from indexers.backends._engine_text import live_clause_limit, text_bodies
+from indexers.backends._engine_production import bringing_documents, search_path
+from indexers.backends._engine_queries import flat_bodies, lsh_bodies
+from indexers.backends._engine_text import live_clause_limit
 from indexers.errors import BackendError, IndexMissing, SettingError
 from indexers.index_types import (
+    Answer,
     Hits,
     HttpRequest,
     IndexHandle,
@@ -41,6 +51,8 @@ class EngineSearcher:
         transport: sends the requests.
         close: lets go of the transport.
         read_score: the similarity that an engine's score tells.
+        fetch_source: the bodies ask for the documents too.
+        rescored: replies have scores and ids, but no sort (`_engine_collisions`).
     """
 
     def __init__(
@@ -51,9 +63,17 @@ class EngineSearcher:
         transport: Transport,
         close: Callable[[], None],
         read_score: Callable[[float], float] = float,
+        *,
+        fetch_source: bool = False,
+        rescored: bool = False,
     ) -> None:
-        path = SEARCH_PATH.format(index=index)
-        self._requests = [None if b is None else HttpRequest("POST", path, b) for b in bodies]
+        returned = _engine_collisions.RETURNED if rescored else ""
+        path = partial(search_path, index, returned=returned, fetch_source=fetch_source)
+        self._rescored = rescored
+        self._requests = [
+            None if body is None else HttpRequest("POST", path(query), body)
+            for query, body in enumerate(bodies)
+        ]
         self._ordinals = {name: ordinal for ordinal, name in enumerate(ids)}
         self._transport = transport
         self._close = close
@@ -78,12 +98,7 @@ class EngineSearcher:
             IndexMissing: someone removed the index.
             BackendError: an error, a part of the answers, or ids that were never indexed.
         """
-        if status == 404:
-            raise IndexMissing(f"{self._index} is gone: someone removed it while it was searched")
-        if status != 200:
-            raise refusal(f"searching {self._index}", status, body)
-        reply = self._parsed(body)
-        sorts = [hit["sort"] for hit in reply.get("hits", {}).get("hits", ())]
+        sorts = [hit["sort"] for hit in self._hits(status, body)]
         scores: dict[int, float] = {}
         for score, name in sorts:
             ordinal = self._ordinals.get(name)
@@ -95,6 +110,27 @@ class EngineSearcher:
             np.fromiter(map(self._read_score, scores.values()), np.float64, len(scores)),
             len(sorts) - len(scores),
         )
+
+    def found(self, status: int, body: bytes) -> list[Answer]:
+        """The hits in a reply, best first, for those who know no ordinals.
+
+        Raises:
+            IndexMissing, BackendError: as `answer`; any id may come.
+        """
+        answers: dict[str, Answer] = {}
+        for hit in self._hits(status, body):
+            score, name = hit["sort"]
+            held = hit.get("_source")
+            answers.setdefault(name, Answer(name, self._read_score(score), held))
+        return list(answers.values())
+
+    def _hits(self, status: int, body: bytes) -> list[dict[str, Any]]:
+        if status == 404:
+            raise IndexMissing(f"{self._index} is gone: someone removed it while it was searched")
+        if status != 200:
+            raise refusal(f"searching {self._index}", status, body)
+        hits: list[dict[str, Any]] = self._parsed(body).get("hits", {}).get("hits", [])
+        return _engine_collisions.in_order(hits) if self._rescored else hits
 
     def _parsed(self, body: bytes) -> dict[str, Any]:
         try:
@@ -140,9 +176,28 @@ def bodies(
         SettingError: more is asked for than the index holds.
         BackendError: the queries' fingerprints do not fit the index.
     """
+    if params.filter is not None and handle.spec.kind != "lsh":  # which counts them itself
+        dialect = with_room(dialect)
+    made = _unfiltered(handle, params, queries, transport, dialect)
+    if params.fetch_source:
+        made = bringing_documents(made)
+    if params.filter is None:
+        return made
+    wanted = clause(handle.spec, params.filter)
+    return [None if body is None else filtered(body, wanted) for body in made]
+
+
+def _unfiltered(
+    handle: IndexHandle,
+    params: SearchParams,
+    queries: Queries,
+    transport: Transport,
+    dialect: Dialect,
+) -> list[bytes | None]:
     spec = handle.spec
-    if spec.kind == "bm25":
-        return text_bodies(handle.location, params.k, queries.texts, transport, dialect)
+    if spec.kind in _engine_texts.KINDS:
+        index, texts = handle.location, queries.texts
+        return _engine_texts.bodies(spec, index, params, texts, transport, dialect)
     fingerprints = fitting(spec, queries.fingerprints, "the queries")
     rows = np.flatnonzero(fingerprints.status == Status.OK).astype(np.int64)
     if spec.kind == "lsh":
@@ -160,6 +215,8 @@ def _bodies(
     dialect: Dialect,
 ) -> list[bytes]:
     """One body a query; all of them are OK."""
+    if _engine_vectors.is_native(spec):
+        return _engine_vectors.bodies(spec, params, fingerprints, dialect)
     by, tokens = ranked_by(spec), spec.kind == "tokens"
     if by == "jaccard":
         assert fingerprints.hashes is not None
@@ -173,11 +230,20 @@ def _bodies(
     scripts = dialect.code.scripts(fingerprints.codes)
     if spec.kind == "flat":
         return flat_bodies(scripts, params.k)
+    if params.rerank in _engine_collisions.RERANKS:
+        _engine_collisions.check_clauses(params, live_clause_limit(transport, dialect))
+        return _engine_collisions.bodies(fingerprints, scripts, params)
     return lsh_bodies(fingerprints, scripts, params)
 
 
-def score_reader(spec: IndexSpec, dialect: Dialect) -> Callable[[float], float]:
+def score_reader(
+    spec: IndexSpec, params: SearchParams, dialect: Dialect
+) -> Callable[[float], float]:
     """What turns an engine's score into the similarity."""
+    if _engine_vectors.is_native(spec):
+        return dialect.native.similarity(spec, _engine_vectors.type_of(spec))
+    if params.rerank == _engine_collisions.COUNTED:
+        return float
     by = ranked_by(spec)
     if by == "cosine":
         return dialect.vector.similarity

@@ -9,10 +9,11 @@ import numpy as np
 
 from indexers.backends._cosine import check_dimensions, cosines
 from indexers.backends._folder import fingerprints_of, map_array
+from indexers.backends._passing import allowed
 from indexers.errors import BackendError, MissingPackage
 from indexers.graph import ef_search_of
 from indexers.index_types import Hits, IndexHandle, Queries, SearchParams
-from indexers.types import Status
+from indexers.types import I32, Status
 
 FILE = "index.faiss"
 SPARE = 16
@@ -45,6 +46,7 @@ class CodeSearcher:
         self._ordinals = map_array(handle, "ordinals")
         self._index = _read(library().read_index_binary, handle)
         _set_width(self._index, handle, params)
+        self._passing = _Passing(handle, params, self._ordinals)
 
     def search(self, query: int) -> Hits:
         """Answers to the query of this row.
@@ -53,7 +55,8 @@ class CodeSearcher:
         """
         if self._status[query] != Status.OK:
             return Hits(np.empty(0, np.int32), np.empty(0))
-        distances, positions = self._index.search(self._codes[query : query + 1], self._k)
+        how = self._passing.how
+        distances, positions = self._index.search(self._codes[query : query + 1], self._k, **how)
         found = positions[0] >= 0  # FAISS pads with -1
         ordinals, distance = self._ordinals[positions[0][found]], distances[0][found]
         best = np.lexsort((ordinals, distance))
@@ -80,6 +83,7 @@ class VectorSearcher:
         check_dimensions(index.d, self._queries.shape[1])
         _set_width(index, handle, params)
         self._vectors = _held(index, handle)
+        self._passing = _Passing(handle, params, self._ordinals)
 
     def search(self, query: int) -> Hits:
         """Answers to the query of this row.
@@ -89,7 +93,7 @@ class VectorSearcher:
         if self._status[query] != Status.OK:
             return Hits(np.empty(0, np.int32), np.empty(0))
         wanted = self._queries[query]
-        _, positions = self._index.search(wanted[None], self._asked)
+        _, positions = self._index.search(wanted[None], self._asked, **self._passing.how)
         positions = positions[0][positions[0] >= 0]  # FAISS pads with -1
         ordinals = self._ordinals[positions]
         scores = cosines(self._vectors[positions], wanted)
@@ -100,6 +104,29 @@ class VectorSearcher:
         """Let go of the index."""
         del self._vectors
         self._index = None
+
+
+class _Passing:
+    """What tells FAISS which positions may be answered; nothing where all may.
+
+    Attributes:
+        how: further arguments of a search.
+    """
+
+    def __init__(self, handle: IndexHandle, params: SearchParams, ordinals: I32) -> None:
+        mask = allowed(handle, params)
+        self.how: dict[str, Any] = {}
+        if mask is None:
+            return
+        faiss = library()
+        # FAISS keeps addresses alone: bits, selector and parameters must live as long as this
+        self._bits = np.packbits(mask[ordinals], bitorder="little")
+        self._selector = faiss.IDSelectorBitmap(self._bits)
+        if handle.spec.kind == "hnsw":
+            asked = faiss.SearchParametersHNSW(sel=self._selector, efSearch=ef_search_of(params))
+        else:
+            asked = faiss.SearchParameters(sel=self._selector)
+        self.how["params"] = asked
 
 
 def _set_width(index: Any, handle: IndexHandle, params: SearchParams) -> None:

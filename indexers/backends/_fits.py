@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from indexers import registry
+from indexers.filters import attribute_of
 from indexers.index_types import IndexSpec, SearchParams
 from indexers.types import Form
 
@@ -15,6 +16,9 @@ RERANK_FORMS: dict[str, Form] = {
 }
 """The form of fingerprint that each re-ranking compares."""
 _CODE_RERANKS = ("code", "signature")
+COLLISION_RERANKS = ("window", "none")
+"""Re-rankings that need the number of tables that found a document."""
+MOST_WINDOW = 10_000  # index.max_rescore_window
 
 
 def default_rerank(spec: IndexSpec) -> str:
@@ -43,11 +47,22 @@ def misfit(
     """
     if spec.kind not in kinds:
         return f"{backend} has no kind {spec.kind!r}: choose from {', '.join(kinds)}"
-    if problem := _family_misfit(backend, spec, params):
+    if (spec.vector_type or spec.knn_engine) and not registry.backend(backend).remote:
+        return f"vector types and libraries of graphs are for engines: {backend} has none"
+    if problem := _family_misfit(backend, spec, params) or unheld_attribute(spec, params):
         return problem
     if params.rerank in _CODE_RERANKS and spec.bits is None:
         return f"{spec.kind} re-ranked by {params.rerank} needs bits"
     return None
+
+
+def unheld_attribute(spec: IndexSpec, params: SearchParams) -> str | None:
+    """Why answers of such an index cannot be filtered so, or None."""
+    if params.filter is None or attribute_of(params.filter) in spec.attributes:
+        return None
+    name, held_as = attribute_of(params.filter)
+    held = ", ".join(f"{n} as {t}" for n, t in spec.attributes) or "none"
+    return f"a filter reads {name} as {held_as}, and of attributes the index holds {held}"
 
 
 def no_code_or_vector(backend: str, spec: IndexSpec, params: SearchParams) -> str | None:
@@ -69,11 +84,27 @@ def _family_misfit(backend: str, spec: IndexSpec, params: SearchParams) -> str |
     if family and spec.kind not in family.kinds:
         return f"{family.name} has no kind {spec.kind!r}: choose from {', '.join(family.kinds)}"
     name, reranks = (family.name, family.reranks) if family else (backend, _CODE_RERANKS)
-    if params.rerank not in reranks:
+    if params.rerank in COLLISION_RERANKS:
+        if problem := _collision_misfit(backend, spec, params):
+            return problem
+    elif params.rerank not in reranks:
         return f"{name} has no rerank {params.rerank!r}: choose from {', '.join(reranks)}"
     if family and not family.nested and spec.kind == "lsh" and spec.num_tables != params.num_tables:
         return (
             f"{name} does not nest in num_tables: an index of {spec.num_tables} tables is "
             f"searched with {spec.num_tables}, not {params.num_tables}"
         )
+    return None
+
+
+def _collision_misfit(backend: str, spec: IndexSpec, params: SearchParams) -> str | None:
+    """Why answers cannot be ranked by the number of tables that found them, or None."""
+    if not registry.backend(backend).remote:
+        return f"rerank={params.rerank} exists on engines only: {backend} re-ranks all it finds"
+    if spec.kind != "lsh" or spec.bits is None:
+        return f"rerank={params.rerank} counts the tables of lsh: {spec.kind} has none"
+    if params.window_size is not None and not 1 <= params.window_size <= MOST_WINDOW:
+        return f"window_size {params.window_size} is out of range: 1 to {MOST_WINDOW}"
+    if params.rerank == "window" and params.k > MOST_WINDOW:
+        return f"{params.k} answers are more than the {MOST_WINDOW} that a window holds"
     return None

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from indexers.backends._attributes import write_attributes
 from indexers.backends._fits import needed_forms
 from indexers.errors import BackendError, SettingError
 from indexers.index_types import (
@@ -64,6 +65,7 @@ def write_index(
     start = time.perf_counter()
     try:
         write(fingerprints)
+        write_attributes(folder, spec, documents)
     except BaseException as error:
         remove(folder)
         if isinstance(error, OSError):

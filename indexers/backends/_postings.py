@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from indexers.backends._folder import fingerprints_of, map_array
+from indexers.backends._passing import allowed
 from indexers.backends._ragged import distinct, find, grouped, runs
 from indexers.backends._strings import Strings
 from indexers.index_types import Hits, IndexHandle, Queries, SearchParams
@@ -63,6 +64,8 @@ class JaccardSearcher:
         fingerprints = fingerprints_of(queries, handle.spec)
         self._status, self._k = np.asarray(fingerprints.status), params.k
         self._index = _Postings(handle, fingerprints)
+        mask = allowed(handle, params)
+        self._passing = np.zeros(0, np.bool_) if mask is None else mask
         self._kernel = cast(Any, search_sets)
         if len(self._status):  # compiles now, not within a measured query
             self._answer(0)
@@ -70,7 +73,7 @@ class JaccardSearcher:
     def _answer(self, query: int) -> tuple[I32, F64]:
         index, tokens = self._index, self._index.tokens(query)
         found: tuple[I32, F64] = self._kernel(
-            tokens, len(tokens), index.starts, index.postings, index.sizes, self._k
+            tokens, len(tokens), index.starts, index.postings, index.sizes, self._passing, self._k
         )
         return found
 
@@ -95,6 +98,7 @@ class LevenshteinSearcher:
         self._status, self._k = np.asarray(fingerprints.status), params.k
         self._index = _Postings(handle, fingerprints)
         self._strings = Strings(handle, fingerprints)
+        self._passing = allowed(handle, params)
         self._kernel = cast(Any, shared_tokens)
         if len(self._status):  # compiles now, not within a measured query
             self._candidates(0)
@@ -102,7 +106,8 @@ class LevenshteinSearcher:
     def _candidates(self, query: int) -> I32:
         index = self._index
         shared = self._kernel(index.tokens(query), index.starts, index.postings, len(index.sizes))
-        return np.flatnonzero(shared).astype(np.int32)
+        found = shared if self._passing is None else shared * self._passing
+        return np.flatnonzero(found).astype(np.int32)
 
     def search(self, query: int) -> Hits:
         """Answers to the query of this row."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import ssl
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -11,14 +10,17 @@ from indexers.backends import _engine_admin as admin
 from indexers.backends._engine import Engine
 from indexers.backends._engine_dialect import Dialect
 from indexers.backends._engine_elasticsearch import DIALECT
+from indexers.backends._engine_elasticsearch_vectors import SINCE
 from indexers.backends._engine_errors import refusal, squash
-from indexers.backends._engine_http import unavailable
+from indexers.backends._engine_http import quieten, unavailable
+from indexers.backends._engine_vectors import is_native, type_of
 from indexers.errors import BackendError, EngineUnavailable, MissingPackage
 from indexers.index_types import IndexSpec
 
 OLDEST = (8, 15)
 """The version from which vectors may be of bits."""
 RECOVERY_SOURCE = "_recovery_source"
+DISK_USAGE = "run_expensive_tasks=true&filter_path=*.fields.*.total_in_bytes"
 
 
 class Elasticsearch(Engine):
@@ -29,7 +31,6 @@ class Elasticsearch(Engine):
     dialect: ClassVar[Dialect] = DIALECT
 
     def _accept(self, version: tuple[int, ...], spec: IndexSpec | None = None) -> None:
-        del spec
         told = f"{self._to.shown} is Elasticsearch {'.'.join(map(str, version))}"
         if version < OLDEST:
             oldest = ".".join(map(str, OLDEST))
@@ -40,24 +41,26 @@ class Elasticsearch(Engine):
                 f"{told}, which refuses clients of version {client[0]}: "
                 f"pip install 'elasticsearch=={version[0]}.*'"
             )
+        if spec and is_native(spec) and version < (needed := SINCE.get(type_of(spec), OLDEST)):
+            since = ".".join(map(str, needed))
+            raise BackendError(f"{told}: vector type {spec.vector_type!r} needs {since} or later")
 
     def _source(self, version: tuple[int, ...]) -> dict[str, object]:
         """Documents are not stored; a hidden copy of them that no index can do without remains."""
         del version
         return {"enabled": False}
 
-    def _size_bytes(self, name: str) -> int:
+    def _sizes(self, name: str) -> tuple[int, dict[str, int]]:
         """The hidden copy apart, where the server lets us look at sizes of fields."""
         whole = admin.size_bytes(self._call, name)
-        path = (
-            f"/{name}/_disk_usage?run_expensive_tasks=true&filter_path=*.fields.{RECOVERY_SOURCE}"
-        )
+        path = f"/{name}/_disk_usage?{DISK_USAGE}"
         try:
             reply = self._call("POST", path, what=f"measuring {name}")
         except BackendError:  # it takes reading the whole index, and a right of its own
-            return whole
+            return whole, {}
         fields = reply.get(name, {}).get("fields", {})
-        return whole - int(fields.get(RECOVERY_SOURCE, {}).get("total_in_bytes", 0))
+        of_fields = {field: int(told["total_in_bytes"]) for field, told in fields.items()}
+        return whole - of_fields.pop(RECOVERY_SOURCE, 0), of_fields
 
     @cached_property
     def _module(self) -> Any:
@@ -79,15 +82,28 @@ class Elasticsearch(Engine):
             "port": self._to.port,
             "path_prefix": self._to.path,
         }
-        # the system's certificates, and SSL_CERT_FILE, as searches use
-        tls = {"ssl_context": ssl.create_default_context()} if self._to.tls else {}
+        quieten(self._to)
         return self._module.Elasticsearch(
             [node],
-            basic_auth=self._to.credentials,
+            headers=self._to.authorization,
             request_timeout=self._config.timeout_s,
             max_retries=0,
-            **tls,
+            **self._tls(),
         )
+
+    def _tls(self) -> dict[str, Any]:
+        """What the client looks at certificates with.
+
+        It adds public authorities to a context that it is given, and makes it look: such a one
+        will do for the system's authorities alone.
+        """
+        if not self._to.tls:
+            return {}
+        if not self._to.verify_tls:
+            return {"verify_certs": False, "ssl_show_warn": False}
+        if self._to.ca_file:
+            return {"ca_certs": self._to.ca_file}
+        return {"ssl_context": self._to.tls_context()}
 
     def _call(
         self, method: str, path: str, body: object = None, *, what: str, timeout_s: float = 0

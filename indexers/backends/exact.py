@@ -12,6 +12,7 @@ import numpy as np
 from indexers import registry
 from indexers.backends._fits import misfit
 from indexers.backends._folder import InProcess, fingerprints_of, map_array, write_index
+from indexers.backends._passing import allowed
 from indexers.backends._scorers import SCORERS
 from indexers.index_types import (
     BackendInfo,
@@ -34,14 +35,19 @@ class ExactSearcher:
         self._status, self._k = np.asarray(fingerprints.status), params.k
         self._ordinals = map_array(handle, "ordinals")
         self._scorer = SCORERS[params.rerank](handle, fingerprints)
+        mask = allowed(handle, params)
+        self._kept = None if mask is None else np.flatnonzero(mask[self._ordinals])
 
     def search(self, query: int) -> Hits:
         """Answers to the query of this row."""
         if self._status[query] != Status.OK:
             return Hits(np.empty(0, np.int32), np.empty(0))
         scores = self._scorer.scores(query)
-        best = np.lexsort((self._ordinals, -scores))[: self._k]
-        return Hits(self._ordinals[best], scores[best])
+        ordinals = self._ordinals
+        if self._kept is not None:
+            ordinals, scores = ordinals[self._kept], scores[self._kept]
+        best = np.lexsort((ordinals, -scores))[: self._k]
+        return Hits(ordinals[best], scores[best])
 
     def close(self) -> None:
         """Let go of the mapped files."""

@@ -53,6 +53,8 @@ class Faiss(InProcess):
             return problem
         if spec.kind == "hnsw":
             return graph.problem(spec, params)
+        if spec.kind == "multihash" and params.filter is not None:
+            return "multihash of faiss answers without a filter: choose flat or hnsw, or tables"
         return _multihash_problem(spec, params) if spec.kind == "multihash" else None
 
     def check(self) -> BackendInfo:

@@ -19,6 +19,7 @@ from indexers.backends._cosine import check_dimensions, cosines
 from indexers.backends._fits import misfit, no_code_or_vector
 from indexers.backends._folder import InProcess, fingerprints_of, map_array, write_index
 from indexers.backends._hnswlib_file import FILE, library, mapped_vectors, read
+from indexers.backends._passing import allowed
 from indexers.index_types import (
     BackendInfo,
     Documents,
@@ -56,6 +57,12 @@ class GraphSearcher:
         if self._wanted:
             self._index.set_ef(width)
         self._vectors = mapped_vectors(handle, self._index) if self._bits is None else None
+        mask = allowed(handle, params)
+        self._how: dict[str, Any] = {}
+        if mask is not None:
+            # called for every node that the search looks at: a list answers faster than an array
+            self._how["filter"] = mask[self._ordinals].tolist().__getitem__
+            self._wanted = min(self._wanted, int(np.count_nonzero(mask[self._ordinals])))
 
     def search(self, query: int) -> Hits:
         """Answers to the query of this row; fewer than k where the search reaches fewer.
@@ -85,7 +92,7 @@ class GraphSearcher:
         count = high
         while low < high:
             try:
-                labels, distances = self._index.knn_query(query, count, num_threads=1)
+                labels, distances = self._index.knn_query(query, count, num_threads=1, **self._how)
             except RuntimeError:
                 high = count - 1
             else:

@@ -1,12 +1,11 @@
 """OpenSearch 2.x and later: tables and hashes as tokens, ranking by a script, BM25.
 
-The k-NN plugin is needed for families of vectors alone.
+The k-NN plugin is needed for families of vectors and for graphs alone.
 """
 
 from __future__ import annotations
 
 import logging
-import ssl
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -14,9 +13,16 @@ from indexers.backends import _engine_admin as admin
 from indexers.backends._engine import Engine
 from indexers.backends._engine_dialect import Dialect
 from indexers.backends._engine_errors import refusal, squash
-from indexers.backends._engine_http import unavailable
+from indexers.backends._engine_http import quieten, unavailable
 from indexers.backends._engine_layout import ranked_by
 from indexers.backends._engine_opensearch import DIALECT, check_plugin
+from indexers.backends._engine_opensearch_vectors import (
+    FAISS,
+    check_library,
+    check_version,
+    engine_of,
+)
+from indexers.backends._engine_vectors import is_native, type_of
 from indexers.errors import EngineUnavailable, MissingPackage
 from indexers.index_types import IndexSpec
 
@@ -32,17 +38,23 @@ class OpenSearch(Engine):
     dialect: ClassVar[Dialect] = DIALECT
 
     def _accept(self, version: tuple[int, ...], spec: IndexSpec | None = None) -> None:
-        del version
-        if spec and ranked_by(spec) == "cosine":
+        if spec is None:
+            return
+        native = is_native(spec)
+        if native or ranked_by(spec) == "cosine":
             check_plugin(self._call, self._to.shown)
+        if native:
+            check_version(spec, type_of(spec), version, self._to.shown)
+            if engine_of(spec) == FAISS:
+                check_library(self._call, self._to.shown)
 
     def _source(self, version: tuple[int, ...]) -> dict[str, object]:
         if version < WITHOUT_RECOVERY_SOURCE:
             return {"enabled": False}
         return {"enabled": False, "recovery_source_enabled": False}
 
-    def _size_bytes(self, name: str) -> int:
-        return admin.size_bytes(self._call, name)
+    def _sizes(self, name: str) -> tuple[int, dict[str, int]]:
+        return admin.size_bytes(self._call, name), {}
 
     @cached_property
     def _client(self) -> Any:
@@ -54,13 +66,13 @@ class OpenSearch(Engine):
             ) from None
         # the client logs every 404 as a warning; without a handler that goes to stderr
         logging.getLogger("opensearch").addHandler(logging.NullHandler())
+        quieten(self._to)
         return opensearchpy.OpenSearch(
             hosts=[{"host": self._to.host, "port": self._to.port}],
             url_prefix=self._to.path,
             use_ssl=self._to.tls,
-            # the system's certificates, and SSL_CERT_FILE, as searches use
-            ssl_context=ssl.create_default_context() if self._to.tls else None,
-            http_auth=self._to.credentials,
+            ssl_context=self._to.tls_context() if self._to.tls else None,
+            headers=self._to.authorization,
             timeout=self._config.timeout_s,
             max_retries=0,
         )

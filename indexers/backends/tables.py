@@ -23,6 +23,7 @@ from indexers.backends._folder import (
     map_array,
     write_index,
 )
+from indexers.backends._passing import allowed, as_bit_set
 from indexers.backends._postings import SEARCHERS, write_postings
 from indexers.codes import code_words
 from indexers.errors import SettingError
@@ -61,7 +62,8 @@ class TablesSearcher:
         values, query_values = _rerank_values(handle, fingerprints, by_bits)
         # a query's keys beside each other: they are given table by table
         query_keys = np.ascontiguousarray(np.moveaxis(fingerprints.keys, 2, 0))
-        for array in (query_keys, query_values):
+        passing = as_bit_set(allowed(handle, params))
+        for array in (query_keys, query_values, passing):
             array.flags.writeable = False  # like mapped files: one compiled kernel serves all
         most = fingerprints.bits if by_bits else values.shape[1]
         self._status = np.asarray(fingerprints.status)  # indexing a mapped array is slow
@@ -72,6 +74,7 @@ class TablesSearcher:
             values,
             query_keys,
             query_values,
+            passing,
         )
         self._sizes = (tables, words, shift, params.k, by_bits, most)
         if len(self._status):  # compiles now, not within a measured query

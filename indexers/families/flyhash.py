@@ -29,6 +29,7 @@ from indexers import limits
 from indexers.finite import finite_keys
 from indexers.kernels import flyhash as kernel
 from indexers.kernels import threads
+from indexers.learnt import KnownWeights, LearntWeights
 from indexers.protocols import Sweep
 from indexers.text import Shingler
 from indexers.types import Atom, Fingerprints, Form, HashParams, Source, TableSize
@@ -50,7 +51,9 @@ class FlyHasher:
     def __init__(self, size: TableSize, params: HashParams) -> None:
         self._size, self._bits, self._seed = size, params.bits, params.seed
         self._shingler = Shingler(params.shingle_size, params.unit)
-        self._frequencies = DocumentFrequencies() if params.weighting == "idf" else None
+        self._frequencies: DocumentFrequencies | KnownWeights | None = None
+        if params.weighting == "idf":
+            self._frequencies = DocumentFrequencies()
         self._units = np.zeros((0, FAN_OUT), np.uint32)
         self._base = hashlib.blake2b(
             digest_size=16, key=params.seed.to_bytes(8, "little"), person=b"flyhash"
@@ -80,6 +83,14 @@ class FlyHasher:
         """Digest of the document frequencies; empty where weights need none."""
         return "" if self._frequencies is None else self._frequencies.digest()
 
+    def weights_learnt(self) -> LearntWeights | None:
+        """Weight of every shingle that was learnt from; None where all weights are one."""
+        return None if self._frequencies is None else self._frequencies.table(self._shingler)
+
+    def use_weights(self, learnt: LearntWeights) -> None:
+        """Weight by these, and learn no more."""
+        self._frequencies = KnownWeights(learnt)
+
     def __call__(self, items: Sequence[str]) -> Fingerprints:
         """Fingerprints of raw texts; their status is that of `indexers.text.TokenBlock`."""
         block = self._shingler.block(items)
@@ -87,7 +98,7 @@ class FlyHasher:
         codes = np.zeros((len(items), self._bits // 8), np.uint8)
         units, weights = self._units, np.zeros(0, np.uint8)
         if self._frequencies is not None:
-            weights = self._frequencies.weights(self._shingler.size)
+            weights = self._frequencies.of(self._shingler)
         winners = self._bits // UNITS_A_WINNER
 
         def hash_slice(lo: int, hi: int) -> None:

@@ -22,6 +22,7 @@ from indexers import limits
 from indexers.errors import SettingError
 from indexers.kernels import simhash as kernel
 from indexers.kernels import threads
+from indexers.learnt import KnownWeights, LearntWeights
 from indexers.protocols import Sweep
 from indexers.text import Shingler
 from indexers.types import I64, U64, Atom, Fingerprints, Form, HashParams, Source, TableSize
@@ -51,7 +52,9 @@ class SimHasher:
     def __init__(self, size: TableSize, params: HashParams, *, compat: bool = False) -> None:
         self._size, self._bits = size, params.bits
         self._shingler = Shingler(params.shingle_size, params.unit)
-        self._frequencies = DocumentFrequencies() if params.weighting == "idf" else None
+        self._frequencies: DocumentFrequencies | KnownWeights | None = None
+        if params.weighting == "idf":
+            self._frequencies = DocumentFrequencies()
         self._needed, self._key_places = _needed_bits(size, params.bits)
         width = -(-len(self._needed) // 64)
         self._width = 2 if width <= 2 else kernel.LANES * -(-width // kernel.LANES)
@@ -93,6 +96,14 @@ class SimHasher:
         """Digest of the document frequencies; empty where weights need none."""
         return "" if self._frequencies is None else self._frequencies.digest()
 
+    def weights_learnt(self) -> LearntWeights | None:
+        """Weight of every shingle that was learnt from; None where all weights are one."""
+        return None if self._frequencies is None else self._frequencies.table(self._shingler)
+
+    def use_weights(self, learnt: LearntWeights) -> None:
+        """Weight by these, and learn no more."""
+        self._frequencies = KnownWeights(learnt)
+
     def __call__(self, items: Sequence[str]) -> Fingerprints:
         """Fingerprints of raw texts; their status is that of `indexers.text.TokenBlock`."""
         block = self._shingler.block(items)
@@ -100,7 +111,7 @@ class SimHasher:
         n = len(items)
         weights = np.zeros(0, np.uint8)
         if self._frequencies is not None:
-            weights = self._frequencies.weights(self._shingler.size)
+            weights = self._frequencies.of(self._shingler)
         codes = np.zeros((n, self._bits // 8), np.uint8)
         keys = np.empty((self._size.num_tables, 1, n), np.uint32)
         words: U64 = self._words

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from indexers.types import F64, I32, I64
+from indexers.types import F64, I32, I64, Bool
 
 
 @njit(cache=True, nogil=True)
@@ -28,7 +28,7 @@ def shared_tokens(tokens: I64, starts: I64, postings: I32, n: int) -> I32:
 
 @njit(cache=True, nogil=True)
 def search_sets(
-    tokens: I64, size: int, starts: I64, postings: I32, sizes: I32, k: int
+    tokens: I64, size: int, starts: I64, postings: I32, sizes: I32, passing: Bool, k: int
 ) -> tuple[I32, F64]:
     """The k documents of greatest Jaccard similarity among those that share a token.
 
@@ -38,6 +38,7 @@ def search_sets(
         starts: as for `shared_tokens`.
         postings: as for `shared_tokens`.
         sizes: int32 (n,), distinct tokens of each document.
+        passing: bool (n,), documents that may be answered; empty for all.
         k: answers wanted.
 
     Returns:
@@ -51,7 +52,7 @@ def search_sets(
     found = 0
     for document in range(n):
         shared = int(common[document])
-        if shared == 0:
+        if shared == 0 or (len(passing) > 0 and not passing[document]):
             continue
         similarity = shared / (size + int(sizes[document]) - shared)
         if found == k:

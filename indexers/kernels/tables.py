@@ -110,6 +110,7 @@ def search_tables(
     values: Any,
     query_keys: U32,
     query_values: Any,
+    passing: U64,
     query: int,
     tables: int,
     words: int,
@@ -127,6 +128,7 @@ def search_tables(
             uint32, signature rows.
         query_keys: uint32 (queries, tables, words).
         query_values: (queries, width), of the same type.
+        passing: uint64, a bit a document that may be answered; empty for all.
         query: row of the query.
         tables: the first tables to look in.
         words: words of the key that must agree.
@@ -139,6 +141,8 @@ def search_tables(
         int32 (m,) documents and float64 (m,) scores, by (score falling, document rising).
     """
     seen = _candidates(keys, order, query_keys[query], tables, words, shift, values.shape[0])
+    if len(passing) > 0:
+        seen &= passing
     wanted = query_values[query]
     size = 0
     k = min(k, values.shape[0])

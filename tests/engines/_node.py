@@ -229,7 +229,15 @@ def health(port: int, query: str = "") -> dict[str, object] | None:
     return answer if isinstance(answer, dict) else {"status": "not a search engine"}
 
 
-def configure(engine: Engine, node: Path, layout: Path, port: int, keep: bool, heap: str) -> None:
+def configure(
+    engine: Engine,
+    node: Path,
+    layout: Path,
+    port: int,
+    keep: bool,
+    heap: str,
+    more: dict[str, object],
+) -> None:
     """Write the configuration; without `keep` the node starts empty."""
     if not keep:
         shutil.rmtree(node / "data", ignore_errors=True)
@@ -247,6 +255,7 @@ def configure(engine: Engine, node: Path, layout: Path, port: int, keep: bool, h
         "path.logs": node / "logs",
         # a full disk must not make test indices read-only
         "cluster.routing.allocation.disk.threshold_enabled": "false",
+        **more,
     }
     engine.configure(node, layout, settings, heap)
     if os.geteuid() == 0:
@@ -295,7 +304,9 @@ def wait_until_ready(engine: Engine, node: Path, port: int, keep: bool) -> None:
     raise EngineError(f"the node on port {port} was not {goal} in time: see {node / 'log'}")
 
 
-def up(engine: Engine, home: Path, port: int, heap: str, keep: bool) -> None:
+def up(
+    engine: Engine, home: Path, port: int, heap: str, keep: bool, more: dict[str, object]
+) -> None:
     """Start a node, or find it running; print its URL."""
     java = find_java(engine)
     home.mkdir(parents=True, exist_ok=True)
@@ -310,7 +321,7 @@ def up(engine: Engine, home: Path, port: int, heap: str, keep: bool) -> None:
         if running(engine, node) is None:
             if health(port) is not None:
                 raise EngineError(f"port {port} is taken: name another with --port")
-            configure(engine, node, layout, port, keep, heap)
+            configure(engine, node, layout, port, keep, heap, more)
             (node / "pid").write_text(f"{engine.launch(node, layout, java, heap)}\n")
         wait_until_ready(engine, node, port, keep)
     print(f"http://127.0.0.1:{port}")
@@ -350,6 +361,14 @@ def status(engine: Engine, home: Path, port: int | None) -> int:
     return 0 if found else 1
 
 
+def setting(text: str) -> tuple[str, object]:
+    """A setting of a node, such as `thread_pool.write.queue_size=2`."""
+    key, equals, value = text.partition("=")
+    if not equals or not re.fullmatch(r"[a-z0-9_.]+", key):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form key=value")
+    return key, json.dumps(value)
+
+
 def main(engine: Engine) -> int:
     """Parse, call, turn errors into one line."""
     parser = argparse.ArgumentParser(description=f"a real {engine.title} node for the tests")
@@ -363,6 +382,14 @@ def main(engine: Engine) -> int:
     )
     parser.add_argument("--heap", default="1g", help="default: 1g")
     parser.add_argument("--keep", action="store_true", help="keep the indices of the last run")
+    parser.add_argument(
+        "--setting",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        type=setting,
+        help="of the node, in place of ours or beside them; may be given several times",
+    )
     options = parser.parse_args()
     home = Path(options.home).absolute()
     port = engine.port if options.port is None else options.port
@@ -370,7 +397,7 @@ def main(engine: Engine) -> int:
         parser.error(f"--port {port}: allowed are 1 to 65535")
     try:
         if options.command == "up":
-            up(engine, home, port, options.heap, options.keep)
+            up(engine, home, port, options.heap, options.keep, dict(options.setting))
         elif options.command == "down":
             down(engine, home, port)
         else:

@@ -1,6 +1,7 @@
 """Starts and stops a real Elasticsearch node on 127.0.0.1 for the tests, without Docker.
 
-    elasticsearch.py up [--port P] [--home DIR] [--heap 1g] [--keep]    prints the node's URL
+    elasticsearch.py up [--port P] [--home DIR] [--heap 1g] [--keep] [--setting K=V]...
+                                    starts it with these settings and prints its URL
     elasticsearch.py down [--port P] [--home DIR]
     elasticsearch.py status [--port P] [--home DIR]                     URL, pid and state
 

@@ -1,6 +1,7 @@
 """Starts and stops a real OpenSearch node on 127.0.0.1 for the tests, without Docker.
 
-    opensearch.py up [--port P] [--home DIR] [--heap 1g] [--keep]    prints the node's URL
+    opensearch.py up [--port P] [--home DIR] [--heap 1g] [--keep] [--setting K=V]...
+                                    starts it with these settings and prints its URL
     opensearch.py down [--port P] [--home DIR]
     opensearch.py status [--port P] [--home DIR]                     URL, pid and state, one a line
 
@@ -30,6 +31,7 @@ MODULES = {
             'java.lang.RuntimePermission "getClassLoader"',
         ),
     ),
+    "analysis-common": (r"analysis-common-\d", ()),
     "lang-painless": (
         r"(lang-painless|opensearch-scripting-painless-spi|antlr4-runtime|asm|asm-[a-z]+)-\d",
         (

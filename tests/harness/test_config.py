@@ -147,9 +147,12 @@ def test_a_password_may_come_from_the_environment_or_a_file(tmp_path, monkeypatc
     url = "http://user:secret@127.0.0.1:9200"
     path = tmp_path / "study.yaml"
     path.write_text(f"sla_ms: 1\nopensearch_url: {url}\n")
-    assert study_config({}, path).opensearch_url == url
     monkeypatch.setenv("HARNESS_OPENSEARCH_URL", url)
-    assert study_config({"sla_ms": "1"}).opensearch_url == url
+    for study in (study_config({}, path), study_config({"sla_ms": "1"})):
+        access = study.access("opensearch")
+        assert (access.user, access.password) == ("user", "secret")
+        assert study.opensearch_url == access.url == "http://127.0.0.1:9200"
+        assert "secret" not in repr(study) + study.model_dump_json()
     (line,) = problems({"sla_ms": "1", "opensearch_url": url})
     assert "secret" not in line
 

@@ -131,21 +131,21 @@ def test_mappings_of_flat_and_bm25():
 
 def test_bulk_lines_of_lsh():
     assert lines(LSH, documents()) == [
-        b'{"index":{}}\n{"id":"a","c":"' + SENT[0] + b'",'
+        b'{"index":{"_id":"0"}}\n{"id":"a","c":"' + SENT[0] + b'",'
         b'"h6":["0:2a","1:00"],"h8":["0:ab","1:00"]}\n',
-        b'{"index":{}}\n{"id":"b","c":"' + SENT[1] + b'",'
+        b'{"index":{"_id":"1"}}\n{"id":"b","c":"' + SENT[1] + b'",'
         b'"h6":["0:00","1:3f"],"h8":["0:01","1:ff"]}\n',
     ]
 
 
 def test_bulk_lines_of_flat_and_bm25():
     assert lines(FLAT, documents(ids=('q"', "ü")))[1] == (
-        b'{"index":{}}\n{"id":"\xc3\xbc","c":"' + SENT[1] + b'"}\n'
+        b'{"index":{"_id":"1"}}\n{"id":"\xc3\xbc","c":"' + SENT[1] + b'"}\n'
     )
-    assert lines(BGE, documents(VECTORS))[0] == b'{"index":{}}\n{"id":"a","v":[0.6,-0.8]}\n'
+    assert lines(BGE, documents(VECTORS))[0] == b'{"index":{"_id":"0"}}\n{"id":"a","v":[0.6,-0.8]}\n'
     assert lines(BM25, documents(None, texts=("", 'say "x"\n'))) == [
-        b'{"index":{}}\n{"id":"a","text":""}\n',
-        b'{"index":{}}\n{"id":"b","text":"say \\"x\\"\\n"}\n',
+        b'{"index":{"_id":"0"}}\n{"id":"a","text":""}\n',
+        b'{"index":{"_id":"1"}}\n{"id":"b","text":"say \\"x\\"\\n"}\n',
     ]
 
 

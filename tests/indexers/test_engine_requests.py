@@ -16,8 +16,11 @@ from indexers import atoms, registry
 from indexers.address import address
 from indexers.backends import _engine_admin as admin
 from indexers.backends import _engine_bulk as bulk
+from indexers.backends import _engine_chunks as chunks
+from indexers.backends import _engine_merge as merging
+from indexers.backends import _engine_sending as sending
 from indexers.backends._engine_errors import Refused, reason, refusal
-from indexers.backends._engine_fields import token_lists
+from indexers.backends._engine_fields import settings_of, token_lists
 from indexers.backends._engine_layout import properties
 from indexers.backends._engine_queries import terms
 from indexers.backends._engine_search import EngineSearcher, bodies
@@ -32,6 +35,7 @@ from indexers.index_types import (
     HttpRequest,
     IndexHandle,
     IndexSpec,
+    Layout,
     Queries,
     SearchParams,
 )
@@ -82,7 +86,7 @@ def test_only_ok_documents_are_sent(dialect):
     status = np.array([1, 0], np.uint8)
     part = Fingerprints(status, FINGERPRINTS.codes, FINGERPRINTS.keys, "bit")
     made = lines(LSH, Documents(["a", "b"], ["", ""], part), dialect)
-    assert [line.partition(b",")[0] for line in made] == [b'{"index":{}}\n{"id":"b"']
+    assert [line.partition(b",")[0] for line in made] == [b'{"index":{"_id":"1"}}\n{"id":"b"']
 
 
 @settings(max_examples=25, deadline=None)
@@ -156,8 +160,10 @@ def test_mappings_of_families_without_a_code(dialect):
 def test_tokens_of_sets(dialect):
     sent, made = plain(TOKENS, "jaccard", dialect)
     assert sent == [
-        b'{"index":{}}\n{"id":"a","n":3,"p":[-9223372036854775807,0,5],"t":' + A_TOKENS + b"}\n",
-        b'{"index":{}}\n{"id":"b","n":1,"p":[255],"t":["00000000000000ff"]}\n',
+        b'{"index":{"_id":"0"}}\n{"id":"a","n":3,"p":[-9223372036854775807,0,5],"t":'
+        + A_TOKENS
+        + b"}\n",
+        b'{"index":{"_id":"1"}}\n{"id":"b","n":1,"p":[255],"t":["00000000000000ff"]}\n',
     ]
     # one hash is counted, three are merged
     assert made[1] == SORTED % (
@@ -183,13 +189,13 @@ def test_counted_hashes_are_words_of_one_match():
 
 def test_flat_of_sets(dialect):
     sent, made = plain(SETS, "jaccard", dialect)
-    assert sent[1] == b'{"index":{}}\n{"id":"b","n":1,"p":[255]}\n'
+    assert sent[1] == b'{"index":{"_id":"1"}}\n{"id":"b","n":1,"p":[255]}\n'
     assert made[1] == SORTED % (b"", MERGING.encode(), b'{"w":[255]}', ALL)
 
 
 def test_tokens_and_flat_of_strings(dialect):
     sent, made = plain(STRINGS, "levenshtein", dialect)
-    assert sent[0] == b'{"index":{}}\n{"id":"a","s":"ab","t":' + A_TOKENS + b"}\n"
+    assert sent[0] == b'{"index":{"_id":"0"}}\n{"id":"a","s":"ab","t":' + A_TOKENS + b"}\n"
     eq = [0] * 128
     eq[ord("a")], eq[ord("b")] = 1, 2
     params = orjson.dumps({"eq": eq, "m": 2})
@@ -253,7 +259,8 @@ def test_search_path():
     assert searcher.request(0) == HttpRequest(
         "POST",
         "/i/_search?allow_partial_search_results=false"
-        "&filter_path=timed_out,_shards.failed,_shards.failures.reason,hits.hits.sort",
+        "&filter_path=timed_out,_shards.failed,_shards.failures.reason,hits.hits.sort"
+        "&preference=query-0",
         b"x",
     )
     with pytest.raises(BackendError, match="query 1 has no fingerprint"):
@@ -342,6 +349,96 @@ def test_reasons_are_short_and_say_what_to_do():
     assert "other credentials" in str(refusal("GET /", 401, b"Unauthorized"))
 
 
+# ---- layouts and merging
+
+
+def test_settings_of_a_layout():
+    usual = settings_of(Layout())
+    assert (usual["number_of_shards"], usual["number_of_replicas"]) == (1, 0)
+    assert (usual["refresh_interval"], usual["translog.durability"]) == ("-1", "async")
+    assert "codec" not in usual
+    other = Layout(3, 2, "zstd", "5s", "request", segments=0)
+    assert settings_of(other) == usual | {
+        "number_of_shards": 3,
+        "number_of_replicas": 2,
+        "codec": "zstd",
+        "refresh_interval": "5s",
+        "translog.durability": "request",
+    }
+
+
+@pytest.mark.parametrize(
+    ("replicas", "nodes", "told"),
+    [
+        (1, 1, "cluster has 1 data node, and each holds .* --replicas 0, or add nodes"),
+        (3, 3, "cluster has 3 data nodes, and each holds .* --replicas 0 to 2, or add nodes"),
+        (2, 3, None),
+    ],
+)
+def test_replicas_need_nodes(replicas, nodes, told):
+    def call(*_, **__):
+        return {"number_of_data_nodes": nodes}
+
+    if told is None:
+        admin.check_replicas(call, replicas)
+        return
+    with pytest.raises(BackendError, match=told):
+        admin.check_replicas(call, replicas)
+
+
+class Merging:
+    """Calls of a server that merges: what it says of the merge comes from a list."""
+
+    def __init__(self, *replies, segments):
+        self.replies, self.segments, self.asked = list(replies), list(segments), []
+
+    def __call__(self, _method, path, *_, **__):
+        if "_forcemerge" in path:
+            self.asked.append(path)
+            reply = self.replies.pop(0)
+            if isinstance(reply, Exception):
+                raise reply
+            return reply
+        if "_segments" in path:
+            number = self.segments.pop(0) if len(self.segments) > 1 else self.segments[0]
+            shard = {"0": [{"num_search_segments": number}]}
+            return {"indices": {"i": {"shards": shard}}}
+        return {"_all": {"primaries": {"merges": {"current": 0}}}} if "_stats" in path else {}
+
+
+def test_a_merge_is_asked_again_where_its_answer_was_lost(monkeypatch):
+    monkeypatch.setattr(merging, "POLL_S", 0.01)
+    gone = EngineUnavailable("no answer")
+    call, told = Merging(gone, Refused("starting", 503), {}, segments=[7, 7, 1]), []
+    merging.merge(call, "i", 1, told.append)
+    assert call.asked == ["/i/_forcemerge?max_num_segments=1"] * 3
+    assert "waiting for the server" in told
+
+
+def test_a_merge_that_failed_or_came_to_nothing(monkeypatch):
+    monkeypatch.setattr(merging, "POLL_S", 0.01)
+    failures = [{"reason": {"type": "t", "reason": "disk full"}}]
+    call = Merging({"_shards": {"failures": failures}}, segments=[3])
+    with pytest.raises(BackendError, match="merging i failed: t: disk full"):
+        merging.merge(call, "i", 1, lambda _: None)
+    with pytest.raises(Refused, match="no right"):
+        merging.merge(Merging(Refused("no right", 403), segments=[3]), "i", 1, lambda _: None)
+    call = Merging({}, {}, {}, segments=[3])
+    with pytest.raises(BackendError, match="i has 3 segments in a shard after merging to 2"):
+        merging.merge(call, "i", 2, lambda _: None)
+
+
+def test_a_server_that_stays_away_while_merging(monkeypatch):
+    monkeypatch.setattr(merging, "POLL_S", 0.01)
+    monkeypatch.setattr(merging, "PATIENCE_S", 0.05)
+
+    def call(*_, **__):
+        raise EngineUnavailable("no answer from x")
+
+    with pytest.raises(EngineUnavailable, match="no answer from x"):
+        merging.merge(call, "i", 1, lambda _: None)
+
+
 # ---- bulk
 
 
@@ -354,7 +451,8 @@ def statuses(*codes):
 
 
 def run_bulk(monkeypatch, *replies):
-    monkeypatch.setattr(bulk, "RETRY_AFTER_S", (0.0, 0.0))
+    monkeypatch.setattr(sending, "RETRY_AFTER_S", (0.0, 0.0))
+    monkeypatch.setattr(sending, "ANSWER_AFTER_S", (0.0, 0.0))
     sent, counts, left = [], [], list(replies)
 
     def send(body):
@@ -366,7 +464,7 @@ def run_bulk(monkeypatch, *replies):
 
     source = iter([bulk.Lines(["a", "b", "c"], [b"A\n", b"B\n", b"C\n"])])
     try:
-        return bulk.Bulk(send).run(source, counts.append), counts, sent
+        return sending.Bulk(send).run(source, counts.append), counts, sent
     except BackendError as error:
         return error, counts, sent
 
@@ -376,9 +474,36 @@ def test_bulk_sends_again_only_what_was_rejected(monkeypatch):
     assert (done, counts, sent) == (3, [3], [b"A\nB\nC\n", b"B\n"])
 
 
-def test_bulk_sends_all_again_when_the_server_is_busy(monkeypatch):
-    done, _, sent = run_bulk(monkeypatch, Refused("busy", 429), statuses(201, 201, 201))
-    assert (done, sent) == (3, [b"A\nB\nC\n"] * 2)
+def test_bulk_sends_all_again_in_halves_when_the_server_is_busy(monkeypatch):
+    replies = Refused("busy", 429), statuses(201), statuses(201, 201)
+    done, _, sent = run_bulk(monkeypatch, *replies)
+    assert (done, sent) == (3, [b"A\nB\nC\n", b"A\n", b"B\nC\n"])
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        EngineUnavailable("no answer"),
+        Refused("HTTP 413 too large", 413),
+        Refused("HTTP 503 no master", 503),
+        Refused("HTTP 500 circuit_breaking_exception: data too large", 500),
+    ],
+)
+def test_bulk_halves_what_was_too_much(monkeypatch, trouble):
+    done, _, sent = run_bulk(monkeypatch, trouble, statuses(201), statuses(429, 201), statuses(200))
+    assert (done, sent) == (3, [b"A\nB\nC\n", b"A\n", b"B\nC\n", b"B\n"])
+
+
+def test_bulk_does_not_send_again_what_stays_wrong(monkeypatch):
+    for trouble in (Refused("HTTP 404 gone", 404), Refused("HTTP 403 flood-stage", 429)):
+        error, _, sent = run_bulk(monkeypatch, trouble)
+        assert (error, len(sent)) == (trouble, 1)
+
+
+def test_bulk_gives_up_on_a_server_that_stays_away(monkeypatch):
+    gone = EngineUnavailable("no answer")
+    error, counts, sent = run_bulk(monkeypatch, gone, gone, gone)
+    assert (error, counts, sent) == (gone, [], [b"A\nB\nC\n", b"A\n", b"A\n"])
 
 
 def test_bulk_gives_up_with_the_ids(monkeypatch):
@@ -398,7 +523,8 @@ def test_bulk_reply_must_cover_all_documents(monkeypatch):
     assert str(error) == "the bulk reply has 1 items for 3 documents"
 
 
-def test_nothing_leaves_after_an_error():
+def test_nothing_leaves_after_an_error(monkeypatch):
+    monkeypatch.setattr(chunks, "START_BYTES", 1)
     started, release, sent = threading.Event(), threading.Event(), []
 
     def send(body):
@@ -414,9 +540,53 @@ def test_nothing_leaves_after_an_error():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        bulk.Bulk(send).run(source(), lambda _: None)
+        sending.Bulk(send).run(source(), lambda _: None)
     assert release.is_set()  # the bulk under way was waited for
     assert sent == [b"A\n"]
+
+
+def test_blocks_are_joined_and_cut_to_the_size_of_a_request(monkeypatch):
+    monkeypatch.setattr(chunks, "START_BYTES", 5)
+    monkeypatch.setattr(sending, "WORKERS", 1)
+    sent = []
+
+    def send(body):
+        sent.append(body)
+        return statuses(*[201] * body.count(b"\n"))
+
+    source = iter(
+        bulk.Lines([name], [name.encode() + b"\n"]) for name in ("a", "b", "cccccccc", "d")
+    )
+    assert sending.Bulk(send).run(source, lambda _: None) == 4
+    assert sent == [b"a\nb\n", b"cccccccc\n", b"d\n"]
+
+
+def taken(size, rate, count=chunks.MEASURED):
+    for _ in range(count):
+        size.sent(size.bytes, size.bytes / rate)
+    return size.bytes
+
+
+def test_requests_grow_while_that_is_faster_and_shrink_where_it_is_not():
+    size = chunks.ChunkSize()
+    assert taken(size, rate=100.0) == 2 * chunks.START_BYTES
+    assert taken(size, rate=150.0) == 4 * chunks.START_BYTES == chunks.MOST_BYTES
+    assert taken(size, rate=200.0) == chunks.MOST_BYTES
+    assert taken(size, rate=100.0) == chunks.MOST_BYTES // 2
+    assert taken(size, rate=102.0) == chunks.MOST_BYTES // 2  # no difference worth a change
+    assert taken(size, rate=150.0) == chunks.MOST_BYTES // 4
+    size.sent(1, 1e-9)  # the last of all says nothing
+    assert size.bytes == chunks.MOST_BYTES // 4
+
+
+def test_requests_halve_when_refused_and_recover():
+    size = chunks.ChunkSize()
+    for expected in (1 << 20, 512 << 10, 256 << 10, 128 << 10, 64 << 10, 64 << 10):
+        size.refused(size.bytes)
+        assert size.bytes == expected
+    assert taken(size, 100.0, chunks.RECOVERED - 1) == chunks.LEAST_BYTES
+    # in steps of two, each after a calm while
+    assert taken(size, 200.0, 1) == 2 * chunks.LEAST_BYTES
 
 
 def test_large_blocks_are_cut(monkeypatch):
@@ -450,7 +620,7 @@ def test_fingerprints_must_fit(dialect):
 def test_addresses():
     assert address("opensearch", "http://h:92/es/").shown == "http://h:92/es"
     secret = address("opensearch", "https://u:p%40w@[::1]:9200")
-    assert secret.shown == "https://***@[::1]:9200"
+    assert secret.shown == "https://[::1]:9200"
     assert secret.credentials == ("u", "p@w")
     assert secret.headers["Authorization"] == "Basic dTpwQHc="
     assert (address("opensearch", "http://h").port, address("opensearch", "https://h").port) == (
@@ -581,14 +751,15 @@ def check(engine, url):
         ((200, b"<h1>It works!</h1>"), ": HTTP 200 answered '<h1>It works!</h1>'"),
         ((404, b""), ": HTTP 404"),
         ((200, b'{"version":{}}'), ": HTTP 200"),
-        ((401, b"Unauthorized"), "other credentials"),
+        ((401, b"Unauthorized"), "wants credentials: give HARNESS_"),
+        ((502, b"<html>"), "answers HTTP 502: what stands before "),
     ],
 )
 def test_something_else_answers(engine, serve, reply, told):
     with pytest.raises(EngineUnavailable) as caught:
         check(engine, serve({"/": reply}))
     assert told in str(caught.value)
-    assert reply[0] == 401 or f"is no {engine.flavour}" in str(caught.value)
+    assert reply[0] in (401, 502) or f"is no {engine.flavour}" in str(caught.value)
 
 
 def test_the_other_engine_answers(engine, serve):
@@ -630,7 +801,7 @@ def test_unreachable_is_one_line_without_the_password(engine):
         with pytest.raises(EngineUnavailable) as caught:
             act(engine, "http://me:secret@127.0.0.1:1")
         told = str(caught.value)
-        assert told.startswith("no answer from http://***@127.0.0.1:1: ")
+        assert told.startswith("no answer from http://127.0.0.1:1: ")
         assert told.endswith("refused; is the server running?")
         assert len(told) < 120
 

@@ -1,6 +1,7 @@
 """Runs `harness tune` as a person would, and gives nodes that tests may disturb."""
 
 import contextlib
+import importlib.util
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ import pytest
 import urllib3
 
 ENGINE_SCRIPTS = Path(__file__).parents[1] / "engines"
+SECURE_PROXY = Path(__file__).parents[1] / "secure_proxy.py"
 COMMAND = Path(sys.executable).with_name("harness")
 QUICK = "burst_s: 0.1\nsamples: 300\nsla_ms: 100\n"
 
@@ -117,8 +119,8 @@ class Node:
 class OwnNode(Node):
     """A node that a test may kill and bring back with what it holds."""
 
-    def __init__(self, engine):
-        self.engine = engine
+    def __init__(self, engine, *more):
+        self.engine, self.more = engine, more
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = str(probe.getsockname()[1])
@@ -126,7 +128,7 @@ class OwnNode(Node):
         super().__init__(f"http://127.0.0.1:{self.port}")
 
     def up(self, *more):
-        done = self._script("up", "--port", self.port, "--heap", "512m", *more)
+        done = self._script("up", "--port", self.port, "--heap", "512m", *self.more, *more)
         if done.returncode == 3:
             pytest.skip(done.stderr)
         assert done.returncode == 0, done.stderr
@@ -168,6 +170,35 @@ def engine():
 def node(engine, request):
     """The shared node: tests leave it as they found it."""
     return Node(request.getfixturevalue(f"{engine}_url"))
+
+
+@pytest.fixture(scope="session")
+def _secure_proxy_module():
+    spec = importlib.util.spec_from_file_location("secure_proxy", SECURE_PROXY)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["secure_proxy"] = module  # where dataclasses look for their annotations
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def _proxies():
+    made = {}
+    yield made
+    for one in made.values():
+        one.stop()
+
+
+@pytest.fixture
+def proxy(engine, request, nginx, _secure_proxy_module, _proxies, tmp_path_factory):
+    """TLS and a lock (`tests/secure_proxy.py`) before the shared node of `engine`."""
+    if engine not in _proxies:
+        url = request.getfixturevalue(f"{engine}_url")
+        folder = tmp_path_factory.mktemp(f"proxy-{engine}")
+        one = _secure_proxy_module.SecureProxy(folder, url, nginx)
+        one.start()
+        _proxies[engine] = one
+    return _proxies[engine]
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,7 @@ import pytest
 from harness.cleaning import Server
 from harness.tuning import store
 from harness.tuning.study import WORK
+from indexers.index_types import BackendConfig
 
 pytestmark = pytest.mark.engine
 COMMAND = Path(sys.executable).with_name("harness")
@@ -182,7 +183,7 @@ def test_servers_of_a_study_s_notes_are_named(engine, clean, tmp_path):
 
 
 def test_an_index_that_is_gone_or_changed_hands_meanwhile(engine, make, node):
-    server = Server(engine, node.url)
+    server = Server(engine, BackendConfig(url=node.url))
     make(OURS)
     (one,) = server.leftovers(OWNER, {})
     node("DELETE", f"/{OURS}")

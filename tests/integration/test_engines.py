@@ -11,6 +11,7 @@ import pytest
 
 from indexers import registry
 from indexers.backends import _engine_bulk as bulk
+from indexers.backends import _engine_sending as sending
 from indexers.errors import BackendError, EngineUnavailable, IndexMissing
 from indexers.index_types import (
     BackendConfig,
@@ -539,7 +540,8 @@ def test_an_index_that_someone_removed_says_so(backend, node, tmp_path):
     backend.drop(handle)
 
 
-def test_a_node_killed_during_bulk_and_brought_back(owned, own_node, tmp_path):
+def test_a_node_killed_during_bulk_and_brought_back(owned, own_node, tmp_path, monkeypatch):
+    monkeypatch.setattr(sending, "ANSWER_AFTER_S", (0.1, 0.1))
     backend = owned(own_node)
     killed = []
 

@@ -60,7 +60,10 @@ class Searcher:
         if first and query in acts.get("fail_once", ()):
             raise ValueError("not now")
         m = 1 if query in acts.get("short", ()) else self.k
-        return Hits(np.arange(query, query + m, dtype=np.int32), np.zeros(m), duplicates=1)
+        found = np.arange(query, query + m, dtype=np.int32)
+        if call >= acts.get("changes_at", call + 1):
+            found = found[::-1].copy()
+        return Hits(found, np.zeros(m), duplicates=1)
 
     def close(self):
         pass

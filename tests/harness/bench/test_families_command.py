@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from harness.bench import matrix, probes
 from harness.bench.command_families import command
+from harness.settings import TEXT_KINDS
 from indexers import registry
 from indexers.errors import MissingPackage
 
@@ -73,7 +74,7 @@ def test_the_matrix_has_every_family_on_every_kind(document):
         (backend, kind)
         for backend in registry.backend_names()
         for kind in registry.backend(backend).kinds
-        if kind != "bm25"
+        if kind not in TEXT_KINDS
     ]
     cells = {(row["family"], row["backend"], row["kind"]): row for row in document["backends"]}
     assert set(cells) == {(f, b, k) for f in registry.family_names() for b, k in kinds}

@@ -8,6 +8,7 @@ import pytest
 from harness.load.drive import free_port
 from harness.load.options import load_options
 from indexers.errors import SettingError
+from indexers.index_types import BackendConfig
 
 
 @pytest.fixture(autouse=True)
@@ -27,9 +28,11 @@ def test_defaults():
 def test_a_flag_wins_over_the_environment(monkeypatch):
     monkeypatch.setenv("HARNESS_OPENSEARCH_URL", "http://user:secret@127.0.0.1:9200")
     flags = {"index": "a", "queries": Path("q")}
-    assert load_options(flags).urls == {"opensearch_url": "http://user:secret@127.0.0.1:9200"}
+    known = BackendConfig(url="http://127.0.0.1:9200", user="user", password="secret")
+    assert load_options(flags).access == {"opensearch": known}
+    assert "secret" not in repr(load_options(flags))
     given = load_options({**flags, "elasticsearch_url": "http://127.0.0.1:9201"})
-    assert given.urls == {"elasticsearch_url": "http://127.0.0.1:9201"}
+    assert given.access == {"elasticsearch": BackendConfig(url="http://127.0.0.1:9201")}
     assert given.named == ("elasticsearch_url",)
 
 

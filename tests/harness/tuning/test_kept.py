@@ -1,11 +1,14 @@
 """A study's configuration comes back from its own file."""
 
+from dataclasses import replace
+
 import pytest
 
 from harness.config import study_config
 from harness.tuning.kept import FACT, keep_config, kept_config, same_server
 from harness.tuning.store import open_study
 from indexers.errors import SettingError
+from indexers.index_types import BackendConfig
 
 URL = "http://127.0.0.1:9200"
 
@@ -17,9 +20,9 @@ def store(tmp_path):
         yield store
 
 
-def kept(store, tmp_path, config, **urls):
+def kept(store, tmp_path, config, **access):
     keep_config(store, config)
-    return kept_config(store, tmp_path, urls)
+    return kept_config(store, tmp_path, access)
 
 
 def test_it_comes_back_as_it_was(store, tmp_path):
@@ -35,9 +38,26 @@ def test_credentials_are_never_stored(store, tmp_path, monkeypatch):
     assert kept(store, tmp_path, config).opensearch_url == URL
     assert b"hunter2" not in (tmp_path / "study" / "study.sqlite").read_bytes()
     # given again, they serve the same server and no other
-    assert kept(store, tmp_path, config, opensearch_url=secret).opensearch_url == secret
-    other = "http://127.0.0.1:9999"
-    assert kept(store, tmp_path, config, opensearch_url=other).opensearch_url == URL
+    ours = config.access("opensearch")
+    assert ours.password == "hunter2"
+    assert kept(store, tmp_path, config, opensearch=ours).access("opensearch") == ours
+    other = replace(ours, url="http://127.0.0.1:9999")
+    found = kept(store, tmp_path, config, opensearch=other)
+    assert found.access("opensearch") == BackendConfig(url=URL)
+
+
+def test_the_file_of_authorities_is_kept_and_trust_without_one_is_not(store, tmp_path):
+    made = study_config({"sla_ms": 50, "opensearch_url": "https://h"})
+    reached = BackendConfig(url="https://h", ca_file="/ca.pem")
+    config = made.with_access({"opensearch": reached})
+    assert kept(store, tmp_path, config).access("opensearch") == reached
+    today = BackendConfig(url="https://h", user="u", password="p")
+    found = kept(store, tmp_path, config, opensearch=today).access("opensearch")
+    assert found == replace(today, ca_file="/ca.pem")
+    blind = replace(today, verify_tls=False)
+    assert kept(store, tmp_path, config, opensearch=blind).access("opensearch") == blind
+    config = made.with_access({"opensearch": replace(reached, ca_file=None, verify_tls=False)})
+    assert kept(store, tmp_path, config).access("opensearch").verify_tls
 
 
 def test_relative_paths_belong_to_where_tune_was_called(store, tmp_path, monkeypatch):

@@ -1,0 +1,1 @@
+"""The files with which a pick is put into production."""

@@ -1,0 +1,1 @@
+"""Scripts that are copied into a deploy folder as they stand."""

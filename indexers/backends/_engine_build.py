@@ -1,0 +1,179 @@
+"""A temporary index from nothing to ready: made, filled, merged, counted."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import orjson
+
+from indexers.backends import _engine_admin as admin
+from indexers.backends._engine_admin import Call
+from indexers.backends._engine_bulk import Lines
+from indexers.backends._engine_errors import Refused, refusal
+from indexers.backends._engine_merge import AWAY, PATIENCE_S, POLL_S, merge
+from indexers.backends._engine_sending import Bulk
+from indexers.errors import BackendError, EngineUnavailable, IndexMissing
+from indexers.index_types import HttpRequest, Layout, Transport
+from indexers.types import Progress, say
+
+EXISTS = "resource_already_exists_exception"
+BULK_PATH = "_bulk?filter_path=items.*.status,items.*.error"
+
+
+class Lost(BackendError):
+    """The index holds other documents than were sent, after the server was away meanwhile."""
+
+
+class Taken(BackendError):
+    """There is an index of this name already, which is not ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """One build.
+
+    Attributes:
+        call: administrative requests.
+        send: bulk requests; they go around the official client, whose share of the time this is.
+        name: of the index.
+        body: settings and mapping.
+        layout: how it is kept.
+        timeout_s: until it must be green.
+        progress: counts documents.
+        patience_s: how long a server that goes away is waited for; None for the usual time.
+    """
+
+    call: Call
+    send: Transport
+    name: str
+    body: dict[str, Any]
+    layout: Layout
+    timeout_s: float
+    progress: Progress
+    patience_s: float | None = None
+
+    def run(self, lines: Callable[[], Iterator[Lines]]) -> int:
+        """Build; gives the number of documents.
+
+        A server that died may have forgotten what it had taken, since its log of changes need not
+        be on disk. Then the index is built once more from nothing.
+
+        Args:
+            lines: all documents, anew at each call.
+
+        Raises:
+            BackendError: it could not be built.
+        """
+        admin.check_replicas(self.call, self.layout.replicas)
+        self.create()
+        try:
+            return self._filled(lines())
+        except Lost as error:
+            say(self.progress, f"indexing once more: {error}")
+            admin.delete(self.call, self.name)
+            self.create()
+            return self._filled(lines())
+
+    @contextlib.contextmanager
+    def removed_on_error(self) -> Iterator[None]:
+        """Nothing of the index stays where the block ends in an error; one that is not ours does."""
+        try:
+            yield
+        except Taken:
+            raise
+        except BaseException:  # Ctrl-C too
+            with contextlib.suppress(Exception):  # the first error is the one to tell
+                admin.delete(self.call, self.name)
+            raise
+
+    def create(self) -> None:
+        """Make the empty index and wait until it is whole.
+
+        Raises:
+            Taken: there is one of its name.
+        """
+        # without waiting: what keeps its shard from starting is told by the next request
+        path = f"/{self.name}?wait_for_active_shards=0"
+        try:
+            self.call("PUT", path, self.body, what=f"creating {self.name}")
+        except Refused as error:
+            if EXISTS in str(error):
+                raise Taken(str(error)) from None
+            raise
+        admin.wait_for_green(self.call, self.name, self.timeout_s)
+
+    def fill(self, lines: Iterator[Lines]) -> tuple[int, bool]:
+        """Send documents; gives how many, and whether the server was away meanwhile."""
+        bulk = Bulk(self._bulk, math.inf if self.patience_s is None else self.patience_s)
+        return bulk.run(lines, self.progress), bulk.unanswered
+
+    def settle(self) -> None:
+        """Make everything searchable, in as many segments as asked for, all copies there."""
+        tell = partial(say, self.progress)
+        tell("refreshing")
+        self._patiently(lambda: admin.refresh(self.call, self.name))
+        if self.layout.segments:
+            tell("merging")
+            merge(self.call, self.name, self.layout.segments, tell, self.patience_s)
+        tell("waiting until all shards are there")
+        admin.wait_for_green(self.call, self.name, self.timeout_s)
+
+    def _filled(self, lines: Iterator[Lines]) -> int:
+        sent, unanswered = self.fill(lines)
+        self._check_still_ours()
+        self.settle()
+        found = admin.count(self.call, self.name)
+        if found == sent:
+            return sent
+        told = f"{self.name} has {found} documents, and {sent} were sent"
+        if unanswered:
+            self.progress(-sent)
+            raise Lost(f"{told}: the server was away meanwhile")
+        raise BackendError(f"{told}: someone else writes to it, or removes it; run again")
+
+    def _check_still_ours(self) -> None:
+        """Documents bring back an index that someone removed, without mapping and tag.
+
+        Raises:
+            IndexMissing: it is such a one.
+        """
+        owner = self.body.get("mappings", {}).get("_meta", {}).get("harness", {}).get("owner")
+        found: dict[str, str | None] = {}
+        self._patiently(lambda: found.update(admin.owners(self.call, self.name)))
+        if owner is not None and found.get(self.name) != owner:
+            raise IndexMissing(f"{self.name} is gone: someone removed it while it was filled")
+
+    def _bulk(self, lines: bytes) -> dict[str, Any]:
+        what = f"indexing into {self.name}"
+        status, reply = self.send(HttpRequest("POST", f"/{self.name}/{BULK_PATH}", lines))
+        if status != 200:
+            raise refusal(what, status, reply)
+        try:
+            parsed = orjson.loads(reply)
+        except ValueError:
+            raise EngineUnavailable(f"{what} failed: the reply is no JSON") from None
+        return parsed if isinstance(parsed, dict) else {}
+
+    def _patiently(self, act: Callable[[], None]) -> None:
+        """Do what may be done twice, waiting for a server that is away."""
+        limit_s = PATIENCE_S if self.patience_s is None else self.patience_s
+        gone_by = time.monotonic() + limit_s
+        while True:
+            try:
+                act()
+                return
+            except (EngineUnavailable, Refused) as error:
+                passing = not isinstance(error, Refused) or error.status in AWAY
+                if not passing:
+                    raise
+                if time.monotonic() > gone_by:
+                    if isinstance(error, EngineUnavailable):
+                        error.waited_s = limit_s
+                    raise
+            time.sleep(POLL_S)

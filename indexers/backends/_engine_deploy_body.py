@@ -1,0 +1,32 @@
+"""Settings and mapping of an engine's index in production."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from indexers.index_types import IndexSpec
+
+_OF_TEMPORARY = {
+    "queries.cache.enabled",
+    "requests.cache.enable",
+    "translog.durability",
+    "auto_expand_replicas",
+    "refresh_interval",
+}
+"""Settings that a temporary index has for the sake of its measurement."""
+
+
+def production_body(body: Mapping[str, Any], spec: IndexSpec, manifest: object) -> dict[str, Any]:
+    """Settings and mapping for production, from those of the temporary index that was measured.
+
+    Args:
+        body: of the temporary index.
+        spec: with the layout that was measured.
+        manifest: by which an index is known again.
+    """
+    index = {n: v for n, v in body["settings"]["index"].items() if n not in _OF_TEMPORARY}
+    if spec.layout.refresh_interval != "-1":
+        index["refresh_interval"] = spec.layout.refresh_interval
+    mappings = {**body["mappings"], "_meta": {"harness": manifest}}
+    return {**body, "settings": {**body["settings"], "index": index}, "mappings": mappings}

@@ -1,0 +1,145 @@
+"""The files of a deploy folder, made without a server or a corpus."""
+
+import json
+
+import pytest
+
+from harness.config import StudyConfig
+from harness.deploy.content import content, shown_command
+from harness.deploy.write import put_deploy
+from harness.settings import Setting
+from harness.tuning.plan import Plan
+from harness.tuning.store import Store
+from harness.tuning.trial import Trial
+
+VERSIONS = {"opensearch": "2.19.1", "elasticsearch": "9.4.3"}
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Makes the files of a setting: name -> text."""
+
+    def make(setting, dimension=None, **config):
+        trial = Trial("0123456789abcdef", setting, False, "ok", quality={"nDCG@10": 0.5})
+        plan = Plan("goods-12345678", tmp_path, (), (), dimension)
+        store = Store(tmp_path / "study.sqlite")
+        store.put_meta("backends", {name: {"version": v} for name, v in VERSIONS.items()})
+        study = StudyConfig(sla_ms=100, **config)
+        try:
+            found = content(study, plan, store, trial, "nDCG@10", "harness tune --sla-ms 100")
+        finally:
+            store.close()
+        return {name: text.decode() for name, text in found.items()}
+
+    return make
+
+
+def lsh(backend, **more):
+    told = {"bits": 128, "rerank": "code", "shingle_size": 3, "unit": "char", "weighting": "tf"}
+    return Setting("simhash", backend, "lsh", 6, 8, **{**told, **more})
+
+
+def test_an_engine_gets_settings_of_production(files):
+    found = files(lsh("opensearch", shards=3, replicas=1))
+    assert sorted(found) == [
+        "README.md",
+        "fingerprint.json",
+        "index.json",
+        "ingest.py",
+        "query.json",
+        "query.py",
+    ]
+    body = json.loads(found["index.json"])
+    index = body["settings"]["index"]
+    assert (index["number_of_shards"], index["number_of_replicas"]) == (3, 1)
+    for name in ("refresh_interval", "queries.cache.enabled", "requests.cache.enable"):
+        assert name not in index  # the engine's own
+    assert "translog.durability" not in index
+    assert "aliases" not in body
+    tag = body["mappings"]["_meta"]["harness"]
+    assert sorted(tag) == ["manifest", "search"]  # no owner: nothing may remove it
+    assert tag["manifest"]["index"]["num_tables"] == 6
+    assert set(body["mappings"]["properties"]) == {"id", "c", "h8"}
+
+
+def test_a_refresh_interval_that_was_measured_is_kept(files):
+    body = json.loads(files(lsh("opensearch", refresh_interval="5s"))["index.json"])
+    assert body["settings"]["index"]["refresh_interval"] == "5s"
+
+
+@pytest.mark.parametrize("engine", VERSIONS)
+def test_a_query_template_has_what_differs_as_placeholders(files, engine):
+    query = json.loads(files(lsh(engine))["query.json"])
+    scored = query["query"]["script_score"]
+    assert scored["query"]["bool"]["filter"]["terms"] == {"h8": "{{h8}}"}
+    assert scored["script"]["params"]["code"] == "{{code}}"
+    assert query["size"] == 10
+    assert query["sort"] == [{"_score": "desc"}, {"id": "asc"}]
+
+
+@pytest.mark.parametrize("engine", VERSIONS)
+def test_every_kind_of_an_engine_has_a_template(files, engine):
+    hashed = {"bits": 128, "rerank": "code", "shingle_size": 3, "unit": "char", "weighting": "tf"}
+    settings = [
+        Setting(None, engine, "bm25"),
+        Setting(None, engine, "more_like_this"),
+        Setting(None, engine, "min_hash"),
+        Setting("simhash", engine, "flat", **hashed),
+        Setting("simhash", engine, "hnsw", **hashed, m=16, ef_construction=100, ef_search=64),
+        lsh(engine, rerank="window", window_size=50),
+        lsh(engine, rerank="none"),
+        Setting("winnowing", engine, "tokens", rerank="jaccard", shingle_size=3, window=5),
+        Setting("winnowing", engine, "flat", rerank="jaccard", shingle_size=3, window=5),
+        Setting("fuzzyhash", engine, "tokens", rerank="levenshtein"),
+        lsh(engine, fetch="source"),
+        lsh(engine, filter="price=10..50"),
+    ]
+    for setting in settings:
+        found = files(setting)
+        assert "{{" in found["query.json"], setting
+        json.loads(found["query.json"]), json.loads(found["index.json"])
+
+
+@pytest.mark.parametrize("backend", ["tables", "faiss", "hnswlib", "exact"])
+def test_in_process_there_is_no_index_json(files, backend):
+    setting = lsh(backend) if backend == "tables" else Setting("simhash", backend, "flat", bits=128)
+    found = files(setting)
+    assert sorted(found) == ["README.md", "fingerprint.json", "ingest.py", "query.py"]
+    assert "`index.json` and `query.json` do not exist" in found["README.md"]
+
+
+def test_vectors_are_said_to_be_needed(files):
+    setting = Setting("bihash", "tables", "lsh", 6, 8, bits=128, rerank="code")
+    found = files(setting, 256, vectors="/somewhere/mine.npy", family="bihash")
+    source = json.loads(found["fingerprint.json"])["source"]
+    assert source["model"] is None
+    assert "--vectors vectors.npy" in found["README.md"]
+    assert "somewhere" not in "".join(found.values())
+    assert json.loads(found["fingerprint.json"])["fingerprint"]["dimension"] == 256
+
+
+def test_without_the_weights_nothing_is_deployed(files):
+    found = files(lsh("tables", weighting="idf"), weighting="idf")
+    assert list(found) == ["README.md"]
+    assert "--fresh" in found["README.md"]
+
+
+def test_a_command_is_shown_without_folders_and_credentials():
+    told = "harness tune --corpus /home/me/goods --out=/srv/x --opensearch-url http://u:p@host:1"
+    assert shown_command(told) == (
+        "harness tune --corpus goods --out=x --opensearch-url 'http://***@host:1'"
+    )
+
+
+def test_the_folder_is_replaced_whole_and_removed(tmp_path):
+    put_deploy(tmp_path, {"a": b"1", "b": b"2"})
+    (tmp_path / ".deploy.left").mkdir()  # by a run that was killed
+    put_deploy(tmp_path, {"b": b"3"})
+    assert {p.name: p.read_bytes() for p in (tmp_path / "deploy").iterdir()} == {"b": b"3"}
+    assert [p.name for p in tmp_path.iterdir()] == ["deploy"]
+    before = (tmp_path / "deploy").stat().st_ino
+    put_deploy(tmp_path, {"b": b"3"})  # the same: left alone
+    assert (tmp_path / "deploy").stat().st_ino == before
+    put_deploy(tmp_path, None)
+    put_deploy(tmp_path, None)
+    assert list(tmp_path.iterdir()) == []

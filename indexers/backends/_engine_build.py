@@ -82,7 +82,7 @@ class Build:
 
     @contextlib.contextmanager
     def removed_on_error(self) -> Iterator[None]:
-        """Nothing of the index stays where the block ends in an error; one that is not ours does."""
+        """Nothing of ours stays where the block ends in an error."""
         try:
             yield
         except Taken:

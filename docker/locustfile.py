@@ -15,9 +15,10 @@ from time import perf_counter
 import locust
 
 from harness.load.bodies import read_bodies
+from indexers.address import address
 from indexers.errors import HarnessError
 from loadtest.attached import AttachedSearcher
-from loadtest.transport import Http, without_credentials
+from loadtest.transport import Http
 
 TIMEOUT_S = 30.0
 ASKED = count()
@@ -31,9 +32,10 @@ def asked_for(name: str) -> str:
     sys.exit(f"{name} is not set: see the docstring of {__file__}")
 
 
-URL, INDEX = asked_for("HARNESS_URL"), asked_for("HARNESS_INDEX")
+INDEX = asked_for("HARNESS_INDEX")
 RATE = float(os.environ.get("HARNESS_RATE", "10"))
 try:
+    TO = address("engine", asked_for("HARNESS_URL"))
     BODIES = read_bodies(Path(asked_for("HARNESS_QUERIES")), None)
 except HarnessError as wrong:
     sys.exit(str(wrong))
@@ -46,7 +48,7 @@ class Search(locust.User):
 
     def on_start(self) -> None:
         """Connect."""
-        self._http = Http(URL, 1, TIMEOUT_S)
+        self._http = Http(TO, 1, TIMEOUT_S)
         self._searcher = AttachedSearcher(INDEX, BODIES, self._http)
 
     def on_stop(self) -> None:
@@ -60,7 +62,7 @@ class Search(locust.User):
         try:
             hits = len(self._searcher.search(next(ASKED) % len(BODIES)).ordinals)
         except (HarnessError, OSError) as caught:
-            error = RuntimeError(without_credentials(str(caught), URL))
+            error = RuntimeError(TO.hide(str(caught)))
         self.environment.events.request.fire(
             request_type="SEARCH",
             name=INDEX,

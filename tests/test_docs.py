@@ -53,6 +53,7 @@ def test_links_lead_somewhere(page):
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.name)
 def test_every_configuration_is_a_study(path, monkeypatch):
     monkeypatch.setenv("HARNESS_OPENSEARCH_URL", "http://127.0.0.1:9200")
+    monkeypatch.setenv("HARNESS_ELASTICSEARCH_URL", "http://127.0.0.1:9201")
     assert study_config({}, path).sla_ms > 0
 
 

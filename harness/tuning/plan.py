@@ -21,7 +21,7 @@ from indexers.normaliser import NORMALISER
 from indexers.registry import backend, family
 from loadtest.profile import LoadProfile
 
-MEASUREMENT_VERSION = 2
+MEASUREMENT_VERSION = 3
 """Raised whenever a stored row would no longer mean the same."""
 RATE_IN_PROCESS, RATE_REMOTE = 1000.0, 100.0
 BURST_IN_PROCESS_S, BURST_REMOTE_S = 0.5, 3.0

@@ -105,7 +105,7 @@ def test_queries_that_are_not_there_are_named(locust, value, told):
 
 
 def test_credentials_are_not_told(locust):
-    run = ["--headless", "--users", "1", "--run-time", "2s"]
+    run = ["--headless", "--users", "1", "--run-time", "6s"]
     process = locust(*run, url="http://me:secret-word@127.0.0.1:9")
     out = process.communicate(timeout=60)[0]
     assert process.returncode == 1  # Locust's own code where requests failed

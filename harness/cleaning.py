@@ -3,13 +3,15 @@
 An index is ours where its name is one of a temporary index and its mapping carries the same
 owner tag. A folder is ours where it lies in that of a study. What a running study holds is told,
 and left alone: that of a study of these reports whose lock is held, and every index of an owner
-of whom one index is being searched or written.
+of whom one index is being searched, written or merged. So is, unless its owner is named, what may
+be that of a study that runs elsewhere: a young index of an owner of whom these reports know
+nothing. Between two steps a study asks nothing of its index, for as long as it waits or computes.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -32,11 +34,15 @@ FIGURES = (
     "&h=index,docs.count,store.size,creation.date"
 )
 COUNTS = (
-    f"/{admin.PREFIX}-*/_stats/search,indexing?level=indices&expand_wildcards=open,hidden"
-    "&filter_path=indices.*.total.search.query_total,indices.*.total.indexing.index_total"
+    f"/{admin.PREFIX}-*/_stats/search,indexing,merge?level=indices&expand_wildcards=open,hidden"
+    "&filter_path=indices.*.total.search.query_total,indices.*.total.search.query_current"
+    ",indices.*.total.search.fetch_current,indices.*.total.indexing.index_total"
+    ",indices.*.total.indexing.index_current,indices.*.total.merges.current"
 )
 WATCHED_S = 1.0
 """How long counters are watched for changes: a study sends dozens of requests in it."""
+OLD_H = 24.0
+"""Age in hours from which nobody is taken to be at work on an index any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,7 @@ class Leftover:
         documents: None where the server does not tell, as for a red index.
         size_bytes: of all copies, as stored; None as for documents.
         in_use: by what, such as the folder of a running study, or None.
+        kept: why it is left alone though nothing was seen at work on it, or None.
         removed: whether it has been removed.
     """
 
@@ -64,6 +71,12 @@ class Leftover:
     size_bytes: int | None
     in_use: str | None = None
     removed: bool = False
+    kept: str | None = None
+
+    @property
+    def free(self) -> bool:
+        """Whether it may be removed."""
+        return self.in_use is None and self.kept is None
 
 
 class Server:
@@ -130,12 +143,16 @@ class Server:
         return {row["index"]: row for row in rows.get("rows", ())}
 
     def _changing(self) -> set[str]:
-        """Names of our indices that are searched or written while we watch."""
+        """Names of our indices that are searched, written or merged while we watch."""
         before = self._call("GET", COUNTS, what="reading counters of indices")
         time.sleep(WATCHED_S if before else 0)
         after = self._call("GET", COUNTS, what="reading counters of indices")
         first, then = before.get("indices", {}), after.get("indices", {})
-        return {name for name, counts in then.items() if counts != first.get(name)}
+        return {
+            name
+            for name, counts in then.items()
+            if counts != first.get(name) or _in_flight(counts) or _in_flight(first[name])
+        }
 
     def _leftover(self, name: str, owner: str, row: dict[str, Any], in_use: str | None) -> Leftover:
         created = row.get("creation.date")
@@ -160,7 +177,8 @@ class Server:
             status, reply = transport(HttpRequest(method, path, sent))
         finally:
             transport.close()
-        check_let_in(self._to, status, reply)
+        if method == "GET":  # what may be seen, may yet be read-only
+            check_let_in(self._to, status, reply)
         if not 200 <= status < 300:
             raise refusal(f"{what} at {self.shown}", status, reply)
         try:
@@ -168,6 +186,45 @@ class Server:
         except ValueError:
             raise Refused(f"{self.shown} is no search engine: it answers no JSON", status) from None
         return told if isinstance(told, dict) else {"rows": told}
+
+
+def without_young(
+    leftovers: Iterable[Leftover], known: Collection[str], older_than_h: float
+) -> list[Leftover]:
+    """All of them, those marked as kept that may be of a study that runs elsewhere.
+
+    Args:
+        leftovers: as listed.
+        known: owner tags of studies that are known not to run.
+        older_than_h: from which age on an index is taken to be nobody's, in hours.
+    """
+    now = datetime.now(UTC)
+    return [
+        one
+        if one.owner in known or _age_h(one, now) >= older_than_h
+        else replace(
+            one,
+            kept=f"younger than {older_than_h:g} h and of no study in --reports: it may be at "
+            f"work elsewhere; --owner {one.owner} removes it",
+        )
+        for one in leftovers
+    ]
+
+
+def _age_h(one: Leftover, now: datetime) -> float:
+    if one.created is None:
+        return 0.0
+    return (now - datetime.fromisoformat(one.created)).total_seconds() / 3600
+
+
+def _in_flight(counts: dict[str, Any]) -> bool:
+    """Whether a request or a merge is going on, by the counters of an index."""
+    return any(
+        value
+        for group in counts["total"].values()
+        for name, value in group.items()
+        if name.endswith("current")
+    )
 
 
 def remove(
@@ -182,7 +239,7 @@ def remove(
     """
     after = []
     for one in leftovers:
-        if one.in_use is None:
+        if one.free:
             try:
                 server.remove(one)
                 one = replace(one, removed=True)

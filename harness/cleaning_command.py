@@ -26,6 +26,13 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="Folder of the studies (reports).",
 )
+@click.option(
+    "--older-than",
+    type=click.FloatRange(min=0),
+    default=None,
+    metavar="HOURS",
+    help="Age from which an index of no study in --reports is removed without --owner (24).",
+)
 @click.option("--yes", is_flag=True, help="Remove without a question.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON; asks nothing.")
 @click.pass_context
@@ -34,6 +41,7 @@ def clean(
     /,
     owner: str | None,
     reports: Path,
+    older_than: float | None,
     yes: bool,
     as_json: bool,
     **access: Any,
@@ -41,18 +49,23 @@ def clean(
     """List what killed runs left: temporary indices and work folders. Then remove it.
 
     Asks first; without a terminal and without --yes it only lists. Nothing without the owner tag
-    of harness is ever removed, nor what a study that runs right now holds or asks.
+    of harness is ever removed, nor what a study that runs right now holds or asks. A young index
+    that no study in --reports left may be at work elsewhere: it is removed with --owner only.
     """
     from harness import cleaning, cleaning_folders
 
     servers = _servers(access)
     running = cleaning_folders.running_owners(reports)
     found = [(server, server.leftovers(owner, running)) for server in servers]
+    if owner is None or older_than is not None:
+        known = cleaning_folders.stopped_owners(reports)
+        old_h = cleaning.OLD_H if older_than is None else older_than
+        found = [(s, cleaning.without_young(indices, known, old_h)) for s, indices in found]
     folders = cleaning_folders.work_folders(reports) if owner is None else []
     if not as_json:
         _show([one for _, indices in found for one in indices], folders)
     _hint(servers, reports, owner)
-    free = sum(one.in_use is None for _, indices in found for one in indices) + len(folders)
+    free = sum(one.free for _, indices in found for one in indices) + len(folders)
     failures: list[str] = []
     if free and (yes or (not as_json and _agreed(free))):
         found = [(s, cleaning.remove(s, indices, failures.append)) for s, indices in found]
@@ -91,7 +104,7 @@ def _show(indices: Sequence[Leftover], folders: Sequence[WorkFolder]) -> None:
             one.created or "–",
             "–" if one.documents is None else f"{one.documents:,}",
             "–" if one.size_bytes is None else _size(one.size_bytes),
-            f"in use by {one.in_use}" if one.in_use else "",
+            f"in use by {one.in_use}" if one.in_use else one.kept or "",
         )
         for one in indices
     ]

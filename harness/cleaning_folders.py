@@ -47,6 +47,16 @@ def running_owners(reports: Path) -> dict[str, str]:
     }
 
 
+def stopped_owners(reports: Path) -> set[str]:
+    """Owner tags of the studies that no process holds right now."""
+    return {
+        owner
+        for folder in studies(reports)
+        if not _is_held(folder)
+        for _, _, owner in standing(folder)
+    }
+
+
 def standing(folder: Path) -> list[tuple[str, str, str]]:
     """Backend, server and owner tag of what a study notes that may stand on servers."""
     try:

@@ -26,7 +26,7 @@ from harness.config_sizes import GRAPH, SIZES, SizeName, size_problems
 from harness.config_values import Names, Number, Sizes, Whole
 from harness.engine_flags import EngineFlags
 from harness.engines import ENGINES, url_variable
-from harness.index_flags import ATTACHED, IndexFlags, IndexPlace, place_of
+from harness.index_flags import ATTACHED, IndexFlags, IndexPlace
 from harness.measures.names import parse_measure
 from harness.settings import PLAIN
 from harness.vector_flags import VectorFlags
@@ -128,8 +128,10 @@ class StudyConfig(VectorFlags, EngineFlags, IndexFlags):
     @field_validator("rerank")
     @classmethod
     def _known_reranks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        named = tuple("code" if name == "exact" else name for name in value)
-        return _known(named, ("code", "signature", "window", "none"), "rerank")
+        # a code and re-ranking all candidates by it are one thing; `code` is its older name
+        named = tuple("exact" if name == "code" else name for name in value)
+        known = _known(named, ("exact", "signature", "window", "none"), "rerank")
+        return tuple("code" if name == "exact" else name for name in known)
 
     @field_validator("out", mode="before")
     @classmethod
@@ -154,7 +156,8 @@ class StudyConfig(VectorFlags, EngineFlags, IndexFlags):
                 parse_measure(self.objective, self.cutoff)
             except SettingError as error:
                 found.append(str(error))
-        found += [*self.index_problems(self._urls), *self._corpus_problems()]
+        found += self.index_problems(self._urls, self.backend, self.filter)
+        found += self._corpus_problems()
         if found:
             raise ValueError("\n".join(found))
         return self
@@ -177,12 +180,12 @@ class StudyConfig(VectorFlags, EngineFlags, IndexFlags):
     @property
     def index_place(self) -> IndexPlace | None:
         """The index that the corpus is read from."""
-        return None if self.index is None else place_of("--index", self.index, self._urls)
+        return self._place("index", self._urls, self.backend)
 
     @property
     def attach_place(self) -> IndexPlace | None:
         """The index that is measured as it is."""
-        return None if self.attach is None else place_of("--attach", self.attach, self._urls)
+        return self._place("attach", self._urls, self.backend)
 
     @property
     def only_attached(self) -> bool:
@@ -208,6 +211,8 @@ class StudyConfig(VectorFlags, EngineFlags, IndexFlags):
         held = dict.fromkeys(kind for name in self.backend for kind in backend(name).kinds)
         if self.attach is not None:
             held[ATTACHED] = None
+        elif ATTACHED in self.kind:
+            return [f"kind: {ATTACHED} needs --attach NAME, the index that is measured as it is"]
         return [
             f"kind: no {kind!r} on {', '.join(self.backend)}; choose from {', '.join(held)}"
             for kind in self.kind

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
@@ -62,7 +63,8 @@ def _expected(kind: str, bounds: Mapping[str, Any]) -> str | None:
 def _shown(path: str, flags: Mapping[str, Any]) -> str:
     head, _, rest = path.partition(".")
     name = f"--{head.replace('_', '-')}" if flags.get(head) not in (None, ()) else head
-    place = rest.removeprefix(f"{ALL}.")
+    # a place in a list tells nothing that the value does not tell
+    place = re.sub(r"(^|\.)\d+$", "", rest.removeprefix(f"{ALL}."))
     return f"{name} ({place})" if place else name
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -48,38 +48,53 @@ class IndexFlags(BaseModel):
     attach: str | None = Field(default=None, min_length=1)
     body: Annotated[tuple[Path, ...], BeforeValidator(listed)] = ()
 
-    def index_problems(self, urls: Mapping[str, str | None]) -> list[str]:
+    def index_problems(
+        self, urls: Mapping[str, str | None], measured: Sequence[str], filters: Sequence[str]
+    ) -> list[str]:
         """What does not fit together, a line each.
 
         Args:
             urls: engine -> URL, for those that have one.
+            measured: backends of the study.
+            filters: of the study.
         """
         found = []
         for flag in ("index", "attach"):
             try:
-                self._place(flag, urls)
+                self._place(flag, urls, measured)
             except ValueError as error:
                 found.append(str(error))
         given = [name for name in _WITH_INDEX if getattr(self, name) is not None]
         alone = [name for name in given if name != "id_field" or self.attach is None]
         if self.index is None and alone:
             flags = ", ".join(f"--{name.replace('_', '-')}" for name in alone)
-            found.append(f"{flags}: only with --index NAME, the index that the corpus is read from")
+            where = "--index NAME, the index that the corpus is read from"
+            or_attach = ", or --attach NAME" if alone == ["id_field"] else ""
+            found.append(f"{flags}: only with {where}{or_attach}")
         if self.index is not None and self.text_field is None:
             found.append("--index needs --text-field NAME, the field that holds the text")
         if self.judgments is not None and self.queries is None:
             found.append("--judgments needs --queries FILE: it judges queries by their ids")
         if self.body and self.attach is None:
             found.append("--body: only with --attach NAME, the index that is searched by it")
+        if self.attach is not None and filters:
+            found.append(
+                "--filter: none is put into the searches of --attach; leave it out, or measure the "
+                "attached index in a study of its own"
+            )
         return found
 
-    def _place(self, flag: str, urls: Mapping[str, str | None]) -> IndexPlace | None:
+    def _place(
+        self, flag: str, urls: Mapping[str, str | None], measured: Sequence[str]
+    ) -> IndexPlace | None:
         given: str | None = getattr(self, flag)
-        return None if given is None else place_of(f"--{flag}", given, urls)
+        return None if given is None else place_of(f"--{flag}", given, urls, measured)
 
 
-def place_of(flag: str, given: str, urls: Mapping[str, str | None]) -> IndexPlace:
-    """The index that a flag names.
+def place_of(
+    flag: str, given: str, urls: Mapping[str, str | None], measured: Sequence[str] = ()
+) -> IndexPlace:
+    """The index that a flag names; on the one engine that is measured where it names none.
 
     Raises:
         ValueError: it is no name of one index, or its engine is not known.
@@ -92,6 +107,8 @@ def place_of(flag: str, given: str, urls: Mapping[str, str | None]) -> IndexPlac
         form = f"as NAME or ENGINE:NAME such as {ENGINES[0]}:products"
         raise ValueError(f"{flag} {given!r:.80}: {error}, {form}") from None
     known = [one for one in ENGINES if urls.get(one)]
+    if len(used := [one for one in known if one in measured]) == 1:
+        known = used
     if engine is None and len(known) > 1:
         raise ValueError(f"{flag} {name}: on which engine? write {' or '.join(_named(name))}")
     if engine is None and not known:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import ssl
 from base64 import b64encode
@@ -86,7 +87,8 @@ class Address:
         """The text without these credentials, should a library or a server have put them there."""
         user, password = self.credentials or ("", "")
         token = _encoded(f"{user}:{password}") if self.credentials else ""
-        secrets = {password, quote(password, safe=""), token, self.api_key or ""}
+        in_json = {json.dumps(password, ensure_ascii=plain)[1:-1] for plain in (True, False)}
+        secrets = {password, quote(password, safe=""), token, self.api_key or "", *in_json}
         for secret in sorted(secrets, key=len, reverse=True):
             if len(secret) >= SHORTEST_SECRET:
                 text = text.replace(secret, HIDDEN)

@@ -166,6 +166,7 @@ class BackendConfig:
             system's.
         verify_tls: whether the server's certificate and its name are looked at.
         patience_s: how long a server that goes away while an index is built is waited for.
+        reads_only: whether nothing is built there, so that no right over the cluster is needed.
     """
 
     url: str | None = field(default=None, repr=False)  # it may hold a password
@@ -177,6 +178,7 @@ class BackendConfig:
     ca_file: str | None = None
     verify_tls: bool = True
     patience_s: float = 120.0
+    reads_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

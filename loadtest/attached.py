@@ -14,9 +14,17 @@ from indexers.errors import BackendError, IndexMissing
 from indexers.index_types import Hits, HttpRequest, Transport
 
 
-def search_request(index: str, body: bytes) -> HttpRequest:
-    """The request of one search; it can only read."""
-    return HttpRequest("POST", f"/{quote(index, safe='')}/_search", body)
+def search_request(index: str, body: bytes, row: int | None = None) -> HttpRequest:
+    """The request of one search; it can only read.
+
+    Args:
+        index: its name.
+        body: what is searched.
+        row: of the query, so that the same copy of each shard answers it every time; None to
+            leave that to the engine.
+    """
+    preference = "" if row is None else f"?preference=query-{row}"
+    return HttpRequest("POST", f"/{quote(index, safe='')}/_search{preference}", body)
 
 
 def hit_count(index: str, status: int, body: bytes) -> int:

@@ -7,8 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from indexers.backends._engine_collisions import in_order as by_score_and_id
 from indexers.index_types import Hits, Transport
 from loadtest.attached import hits_of, search_request
+
+ID = "id"
+"""Field of the ids in indexes of deploy files."""
 
 
 class AnswerSearcher:
@@ -31,7 +35,7 @@ class AnswerSearcher:
         transport: Transport,
     ) -> None:
         self._index, self._transport, self._id_field = index, transport, id_field
-        self._requests = [search_request(index, body) for body in bodies]
+        self._requests = [search_request(index, body, row) for row, body in enumerate(bodies)]
         self._ordinals = {name: ordinal for ordinal, name in enumerate(ids)}
 
     def search(self, query: int) -> Hits:
@@ -42,7 +46,7 @@ class AnswerSearcher:
             BackendError: the engine answered with an error.
             OSError: no answer came.
         """
-        hits = hits_of(self._index, *self._transport(self._requests[query]))
+        hits = in_order(hits_of(self._index, *self._transport(self._requests[query])))
         found: dict[int, float] = {}
         unknown = 0
         for hit in hits:
@@ -63,18 +67,32 @@ class AnswerSearcher:
         """Nothing to let go of."""
 
 
+def in_order(hits: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The hits; those that bring nothing but scores and ids by score, then id.
+
+    So an index of deploy files answers that ranks by the code among the best of its tables: it
+    allows no order of equal scores, which is made here as where it was measured.
+    """
+    if any("_id" in hit or "sort" in hit or ID not in hit.get("fields", {}) for hit in hits):
+        return hits
+    return by_score_and_id(hits)
+
+
 def id_of(hit: Mapping[str, Any], field: str | None) -> str | None:
     """A hit's document; None where the hit does not tell.
 
     Args:
         hit: of a reply.
         field: that holds the id, looked for in what the hit brings; None for `_id`, or, where
-            that was not asked for, the last value that hits are sorted by.
+            that was not asked for, the last value that hits are sorted by, or the field `id`, as
+            indexes of deploy files answer.
     """
     if field is None:
         name = hit.get("_id")
         if name is None:
             name = (hit.get("sort") or [None])[-1]
+        if name is None:
+            name = hit.get("fields", {}).get(ID)
     else:
         values = hit.get("fields", {}).get(field)
         name = values[0] if values else _at(hit.get("_source"), field)

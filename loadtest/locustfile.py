@@ -28,7 +28,7 @@ from gevent.queue import Queue
 from locust.env import Environment
 
 from indexers.address import address
-from indexers.errors import HarnessError
+from indexers.errors import HarnessError, LoadError
 from loadtest import messages, phases, web
 from loadtest.crew import LocustCrew, SearchUser
 from loadtest.messages import Calibrate, Failure, Measure, Serve, Served, Stop
@@ -63,7 +63,7 @@ class Load:
         self._runner = self._environment.create_local_runner()
 
     def answer(self, message: object) -> LoadResult | Served | Failure:
-        """Carry out one order."""
+        """Carry out one order; no credentials are in what is told of one that failed."""
         try:
             if isinstance(message, Measure):
                 return self._measure(message)
@@ -72,23 +72,20 @@ class Load:
             assert isinstance(message, Calibrate)
             return self._calibrate(message)
         except HarnessError as error:
-            return Failure(type(error).__name__, one_line(error))
+            return Failure(type(error).__name__, _hidden(one_line(error), message))
         except Exception as error:
-            traceback.print_exc()
-            return Failure("BackendError", f"the index could not be searched: {one_line(error)}")
+            sys.stderr.write(_hidden(traceback.format_exc(), message))
+            told = f"the index could not be searched: {one_line(error)}"
+            return Failure("BackendError", _hidden(told, message))
 
-    def _measure(self, order: Measure) -> LoadResult | Failure:
+    def _measure(self, order: Measure) -> LoadResult:
         """Put a load on a built index."""
         target, profile, watch = order.target, order.profile, Watch() if order.watched else None
-        config = target.config
-        try:
-            with opened(target, profile) as index, self._watched(watch):
-                crew = self._crew(profile, remote=index.remote)
-                runnable, count, k = index.runnable, index.queries, index.k
-                result = phases.run(crew, index.searcher, profile, runnable, count, k, watch)
-        except HarnessError as error:
-            return Failure(type(error).__name__, without_credentials(one_line(error), config))
-        texts = tuple(without_credentials(text, config) for text in result.error_texts)
+        with opened(target, profile) as index, self._watched(watch):
+            crew = self._crew(profile, remote=index.remote)
+            runnable, count, k = index.runnable, index.queries, index.k
+            result = phases.run(crew, index.searcher, profile, runnable, count, k, watch)
+        texts = tuple(_hidden(text, order) for text in result.error_texts)
         return replace(result, error_texts=texts)
 
     @contextmanager
@@ -110,16 +107,13 @@ class Load:
             looking.kill()
             self._tell(watch.look())
 
-    def _serve(self, order: Serve) -> Served | Failure:
+    def _serve(self, order: Serve) -> Served:
         """Let a person put the load."""
-        config = order.target.config
         try:
             with opened(order.target, order.profile) as index:
                 web.Page(order, index, self._tell).serve(self._stopped)
         except OSError as error:
-            return Failure("LoadError", f"Locust's page cannot be served: {one_line(error)}")
-        except HarnessError as error:
-            return Failure(type(error).__name__, without_credentials(one_line(error), config))
+            raise LoadError(f"Locust's page cannot be served: {one_line(error)}") from error
         return Served()
 
     def _stopped(self) -> bool:
@@ -151,6 +145,13 @@ class Load:
             self._runner.start(users, SPAWN_RATE)
         self._environment.stats.reset_all()
         return LocustCrew(self._environment, self._jobs, remote=remote)
+
+
+def _hidden(text: str, order: object) -> str:
+    """The text without what opens the server of an order."""
+    if isinstance(order, Measure | Serve):
+        return without_credentials(text, order.target.config)
+    return text
 
 
 def _listen(orders: SimpleQueue[object]) -> None:

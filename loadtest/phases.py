@@ -17,11 +17,11 @@ import numpy as np
 from indexers.errors import LoadError
 from indexers.protocols import Searcher
 from indexers.types import I32
+from loadtest.afterwards import ask_afterwards
 from loadtest.asker import Asker, Crew, Outcome
-from loadtest.profile import NOT_ASKED, UNANSWERED, LoadProfile, LoadResult
+from loadtest.profile import LoadProfile, LoadResult
 from loadtest.samples import Samples, result_of
 from loadtest.schedule import (
-    ASK_AFTERWARDS_S,
     Replay,
     intended_s,
     sample_count,
@@ -34,9 +34,6 @@ WARMUP_WORKERS = 2
 SETTLED = 0.2
 """Two successive windows of the warm-up agree when their medians differ by at most this share of
 the smaller."""
-
-GIVE_UP_ASKING = 5
-"""Failures in a row without load after which the rest is not asked."""
 
 
 def run(
@@ -77,7 +74,7 @@ def run(
         samples = _open_loop(asker, replay.measured(sample_count(profile, len(runnable))))
         qps, burst_errors = _burst(asker, replay.burst(samples.sent))
     if k:
-        _ask_afterwards(asker, replay.order)
+        ask_afterwards(asker, replay.order, samples.query[: samples.sent])
     return result_of(
         asker,
         samples,
@@ -223,21 +220,3 @@ def _burst(asker: Asker, ahead: Iterator[int]) -> tuple[float | None, int]:
     elapsed = perf_counter() - begin
     asker.go_on()
     return answered / elapsed, failed
-
-
-def _ask_afterwards(asker: Asker, order: I32) -> None:
-    """Ask, one after another, what the load left unanswered."""
-    end = perf_counter() + ASK_AFTERWARDS_S
-    failures = 0
-    for query in order.tolist():
-        if asker.tally.state[query] != NOT_ASKED:
-            continue
-        asker.begin("rest")
-        asker.tally.state[query] = UNANSWERED
-        if failures >= GIVE_UP_ASKING or perf_counter() >= end:
-            continue
-        hits = asker.ask(query).hits
-        asker.go_on()
-        failures = failures + 1 if hits is None else 0
-        if hits is not None:
-            asker.tally.keep(query, hits, under_load=False)

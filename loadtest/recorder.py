@@ -27,10 +27,14 @@ def needed(name: str) -> int:
     return 1 if name == "mean" else -(-300 // (100 - PERCENT[name]))
 
 
+def rank(n: int, percent: int) -> int:
+    """Where the percentile stands among n values, ascending, n at least 1: 0 to n − 1."""
+    return max(-(-percent * n // 100), 1) - 1  # whole numbers: 0.95 · 20 is not 19
+
+
 def nearest_rank(sorted_values: F64, percent: int) -> float:
     """The percentile of float64 (n,), ascending, n at least 1."""
-    rank = -(-percent * len(sorted_values) // 100)  # whole numbers: 0.95 · 20 is not 19
-    return float(sorted_values[max(rank, 1) - 1])
+    return float(sorted_values[rank(len(sorted_values), percent)])
 
 
 def finite(value: float) -> float | None:

@@ -18,7 +18,7 @@ DRAWN = 4096
 """Queries drawn at a time."""
 
 ASK_AFTERWARDS_S = 120.0
-"""Limit of asking, without load, what stayed unanswered under load."""
+"""Limit of asking, without load, one after another, what failed under load."""
 
 
 def splitmix64(seed: int, n: int) -> U64:
@@ -132,6 +132,12 @@ def worker_count(profile: LoadProfile, remote: bool) -> int:
     return max(profile.users, min(MAX_WORKERS, enough))
 
 
+def ask_afterwards_s(profile: LoadProfile, unasked: int) -> float:
+    """Limit of asking without load: time for that many queries which the load never drew, though
+    each takes as long as it may, and for those that failed."""
+    return ASK_AFTERWARDS_S + unasked * profile.timeout_s / profile.users
+
+
 def longest_s(profile: LoadProfile, runnable: int) -> float:
     """Time that a trial may take once its index is open; longer means that it hangs.
 
@@ -140,4 +146,5 @@ def longest_s(profile: LoadProfile, runnable: int) -> float:
     """
     scheduled = sample_count(profile, runnable) / profile.rate_per_s + profile.backlog_limit_s
     overrun = 5 * 2 * profile.timeout_s
-    return profile.warmup_max_s + scheduled + profile.burst_s + ASK_AFTERWARDS_S + overrun
+    afterwards = ask_afterwards_s(profile, runnable)
+    return profile.warmup_max_s + scheduled + profile.burst_s + afterwards + overrun

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import gevent.ssl
 from geventhttpclient import HTTPClient
 from geventhttpclient.response import HTTPParseError
 
 from indexers.address import Address, address_of, masked
+from indexers.backends._engine_http import FIRST_ERROR, hidden
+from indexers.errors import SettingError
 from indexers.index_types import BackendConfig, HttpRequest
 
 
@@ -24,7 +28,7 @@ class Http:
 
     def __init__(self, to: Address, connections: int, timeout_s: float) -> None:
         context = to.tls_context(gevent.ssl.create_default_context) if to.tls else None
-        self._path = to.path
+        self._to = to
         self._client = HTTPClient(
             to.host,
             port=to.port,
@@ -45,10 +49,12 @@ class Http:
             OSError: no whole answer came; its connection is not used again.
         """
         try:
-            reply = self._client.request(request.method, self._path + request.path, request.body)
-            return reply.status_code, bytes(reply.read())
+            path = self._to.path + request.path
+            reply = self._client.request(request.method, path, request.body)
+            status, body = reply.status_code, bytes(reply.read())
         except HTTPParseError as error:
             raise ConnectionResetError(f"the answer broke off: {error}") from error
+        return status, hidden(self._to, body) if status >= FIRST_ERROR else body
 
     def close(self) -> None:
         """Close all connections."""
@@ -57,4 +63,7 @@ class Http:
 
 def without_credentials(text: str, config: BackendConfig) -> str:
     """The text with this server's credentials left out, should a library have put them there."""
-    return masked(text if config.url is None else address_of("engine", config).hide(text))
+    if config.url is not None:
+        with suppress(SettingError):  # a URL that is none opens nothing
+            text = address_of("engine", config).hide(text)
+    return masked(text)

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from harness.collection.lines import brief
-from indexers.filters import Value
+from indexers.filters import DOUBLE, KEYWORD, Value
 
 Fault: TypeAlias = Callable[[str, str], Exception]
 """Makes the error of a record from what is wrong and what to do."""
 
+_TYPES: dict[str, type] = {KEYWORD: str, DOUBLE: float}
 _REMEDY = "a filter needs a string, a number, or true or false, alike in all documents: mend it"
 
 
@@ -19,11 +20,17 @@ class Columns:
 
     Attributes:
         columns: field -> a value a record; None where it has none.
+
+    Args:
+        fields: that are read.
+        held_as: field -> `keyword` or `double`, of those that an index holds already; others
+            are as in the first record that has one.
     """
 
-    def __init__(self, fields: Iterable[str]) -> None:
+    def __init__(self, fields: Iterable[str], held_as: Mapping[str, str] | None = None) -> None:
         self.columns: dict[str, list[Value]] = {field: [] for field in fields}
-        self._types: dict[str, type] = {}
+        self._held_as = dict(held_as or {})
+        self._types = {field: _TYPES[name] for field, name in self._held_as.items()}
         self._texts: dict[str, str] = {}
 
     def add(self, look_up: Callable[[str], object], fault: Fault) -> None:
@@ -50,8 +57,16 @@ class Columns:
         held = self._types.setdefault(field, type(found))
         if held is not type(found):
             here, before = ("a text", "numbers") if held is float else ("a number", "texts")
-            what = f"field {brief(field)} is {here}, {brief(value)}, and {before} in lines above"
+            where = "in the index" if field in self._held_as else "in lines above"
+            what = f"field {brief(field)} is {here}, {brief(value)}, and {before} {where}"
             raise fault(what, _REMEDY)
+        return found
+
+    def taken(self) -> dict[str, list[Value]]:
+        """The columns so far, which begin anew; types are kept."""
+        found = self.columns
+        self.columns = {field: [] for field in found}
+        self._texts.clear()
         return found
 
     def unknown(self) -> list[str]:

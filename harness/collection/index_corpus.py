@@ -108,11 +108,12 @@ def _current(wanted: Wanted, to: Address, kept: Snapshot | None, stage: Stage) -
         )
     with closing(HttpTransport(to, TIMEOUT_S)) as send:
         found = existing.look(send, wanted.index)
-        total = existing.count(send, wanted.index)  # also wakes shards that rest
+        existing.count(send, wanted.index)  # wakes shards that rest
         state = existing.state(send, wanted.index)
         if kept is not None and kept.uuid == found.uuid and state and kept.state == state:
             return kept
         check_fields(wanted.index, found.mapping, wanted.fields)
+        total = existing.count(send, wanted.index)
         if not total:
             raise CorpusError(
                 f"index {wanted.index}: holds no documents; index some, or name another"
@@ -120,9 +121,21 @@ def _current(wanted: Wanted, to: Address, kept: Snapshot | None, stage: Stage) -
         made = _read(wanted, to, found, total, stage)
         # what changed meanwhile is in it or not: nobody knows
         same = state is not None and existing.state(send, wanted.index) == state
+    if same:
+        _check_whole(made, total)
     made = replace(made, state=state if same else None)
     index_snapshot.settle(made)
     return made
+
+
+def _check_whole(made: Snapshot, total: int) -> None:
+    """Refuse a reading that lost documents of an index that stayed as it was."""
+    seen = made.documents + sum(made.skipped.values())
+    if seen != total:
+        raise CorpusError(
+            f"index {made.wanted.index}: {seen:,} of its {total:,} documents were read, though it "
+            "did not change meanwhile; run the command again, and look at the server's log"
+        )
 
 
 def _read(

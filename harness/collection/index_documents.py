@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
 import orjson
 
 from harness.collection import cache, digest
 from harness.collection.index_fields import attribute_of, id_of, text_of
 from harness.collection.lines import brief
+from harness.collection.repeats import Repeats, repeated
 from indexers.errors import CorpusError
 
 DIGEST_BYTES = 16
@@ -73,7 +72,7 @@ class Writer:
         self._sum = 0
         self._found: set[str] = set()
         self._texts = False
-        self._ids = array("Q")
+        self._ids = Repeats()
 
     def add(self, page: list[dict[str, Any]]) -> None:
         """Write a page."""
@@ -93,7 +92,7 @@ class Writer:
             line = orjson.dumps({**held, "_id": name, "text": text}) + b"\n"
             self._out.write(line)
             self.count += 1
-            self._ids.append(_short(name))
+            self._ids.add(name)
             # a sum does not depend on the order in which slices come
             self._sum += int.from_bytes(hashlib.blake2b(line, digest_size=DIGEST_BYTES).digest())
 
@@ -140,19 +139,10 @@ class Writer:
 
     def _twice(self, path: Path) -> Iterator[str]:
         """Ids that several documents have."""
-        ids = np.sort(np.frombuffer(self._ids, np.uint64))
-        doubtful = set(ids[1:][ids[1:] == ids[:-1]].tolist())
+        doubtful = self._ids.doubtful()
         if not doubtful:
             return
-        seen: set[str] = set()
         with path.open("rb") as lines:
-            for line in lines:
-                name = orjson.loads(line)["_id"]
-                if _short(name) in doubtful:
-                    if name in seen:
-                        yield name
-                    seen.add(name)
-
-
-def _short(name: str) -> int:
-    return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest())
+            named = ((row, orjson.loads(line)["_id"]) for row, line in enumerate(lines))
+            for _, name, _ in repeated(named, doubtful):
+                yield name

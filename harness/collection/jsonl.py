@@ -94,8 +94,8 @@ def documents(
 
 def stream(
     path: Path, fields: Sequence[str] | None = None
-) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Id, text and whole record of one document after another, as `documents` reads them.
+) -> Iterator[tuple[int, str, str, dict[str, Any]]]:
+    """Line, id, text and whole record of one document after another, as `documents` reads them.
 
     Nothing is kept of them, so that an id given twice is not noticed.
 
@@ -106,7 +106,7 @@ def stream(
     found: set[str] = set()
     for number, record in objects(path):
         text = _joined(path, number, record, wanted, found)
-        yield _identifier(path, number, record), text, record
+        yield number, _identifier(path, number, record), text, record
     _check_fields(path, fields, found)
 
 

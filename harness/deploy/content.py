@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from harness.config import StudyConfig
+from harness.deploy.deployment import LEARNT
 from harness.deploy.readme import readme
-from harness.deployed import LEARNT
 from harness.engines import ENGINES
+from harness.filters import attributes_of, filters_of
 from harness.tuning.hashing import hashing_of
 from harness.tuning.plan import Plan
 from harness.tuning.space import params_of, spec_of
@@ -61,15 +62,25 @@ def content(
         files["index.json"], files["query.json"] = map(_json, _of_engine(deployed, version))
     if deployed.learnt:
         files[LEARNT] = (plan.folder / "learnt" / f"{deployed.learnt}.npz").read_bytes()
-    text = readme(deployed, pick, plan.name, objective, config.sla_stat, shown_command(command))
+    shown = shown_command(command)
+    several = several_filters(config)
+    text = readme(
+        deployed, pick, plan.name, objective, config.sla_stat, shown, several_filters=several
+    )
     return files | {"README.md": text.encode()}
 
 
 def deployed_of(config: StudyConfig, plan: Plan, store: Store, pick: Trial) -> Deployed:
-    """How documents and queries of the picked setting are made."""
+    """How documents and queries of the picked setting are made.
+
+    A pick holds under all filters of its study: only where there is one is it that of every query.
+    """
     setting = pick.setting
+    filters = dict.fromkeys((*filters_of(config.filter), setting.filter))
     hashing = hashing_of(setting)
     params = params_of(setting, config.cutoff)
+    if several_filters(config):
+        params = replace(params, filter=None)
     hashed = None
     if hashing is not None:
         signed = params.rerank == "signature"
@@ -86,14 +97,24 @@ def deployed_of(config: StudyConfig, plan: Plan, store: Store, pick: Trial) -> D
     learnt = ""
     if hashing is not None and setting.weighting == "idf":
         learnt = str((store.meta("learnt") or {}).get(hashing.name, ""))
-    spec = spec_of(setting)
+    spec = replace(
+        spec_of(setting),
+        attributes=attributes_of(filters),
+        stores_source=setting.fetch == "source",
+        cached=True,
+    )
     return Deployed(
-        replace(spec, stores_source=setting.fetch == "source", cached=True),
+        spec,
         params,
         hashed,
         learnt,
         source,
     )
+
+
+def several_filters(config: StudyConfig) -> bool:
+    """Whether a study's settings are asked under more than one filter, or with and without."""
+    return len(filters_of(config.filter)) > 1
 
 
 def _model(config: StudyConfig) -> dict[str, Any] | None:
@@ -124,7 +145,7 @@ def _of_engine(deployed: Deployed, version: str) -> tuple[dict[str, Any], dict[s
     assert isinstance(engine, Engine)
     dimension = None if deployed.hashing is None else deployed.hashing.dimension
     examples = example_documents(deployed.spec, deployed.size, dimension)
-    measured = engine.index_body(deployed.spec, examples, numbers_of(version), "")
+    measured = engine.index_body(deployed.spec, examples, numbers_of(version))
     tag = {"manifest": deployed.manifest, "search": deployed.document["search"]}
     body = production_body(measured, deployed.spec, tag)
     shown = template(deployed.spec, deployed.search, deployed.size, dimension, engine.dialect)

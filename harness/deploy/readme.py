@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from harness import __version__
 from harness.engines import ENGINES, url_variable
+from harness.filters import text_of
 from harness.tuning.names import milliseconds, name_of
 from harness.tuning.trial import Trial
 from indexers.deployed import Deployed
 
-_CLIENTS = {"opensearch": "opensearch-py", "elasticsearch": "elasticsearch"}
 _SERVERS = {"opensearch": "OpenSearch", "elasticsearch": "Elasticsearch"}
 
 
 def readme(
-    deployed: Deployed, pick: Trial, study: str, objective: str, stat: str, command: str
+    deployed: Deployed,
+    pick: Trial,
+    study: str,
+    objective: str,
+    stat: str,
+    command: str,
+    *,
+    several_filters: bool = False,
 ) -> str:
     """The text.
 
@@ -24,15 +33,17 @@ def readme(
         objective: the measure that was maximised.
         stat: the statistic that the SLA binds.
         command: that led to the pick, fit to be shown.
+        several_filters: the setting was picked for what it does under each of several filters.
     """
+    named = replace(pick.setting, filter=None) if several_filters else pick.setting
     on_engine = deployed.spec.backend in ENGINES
     parts = [
-        f"# {name_of(pick.setting)}\n\nThe setting that study `{study}` picked, ready to be used.",
+        f"# {name_of(named)}\n\nThe setting that study `{study}` picked, ready to be used.",
         _needs(deployed),
         _engine_steps(deployed) if on_engine else _folder_steps(deployed),
         _inputs(deployed),
         _files(deployed, on_engine=on_engine),
-        _measured(pick, objective, stat, command),
+        _measured(pick, objective, stat, command, several_filters=several_filters),
         _differs(deployed) if on_engine else _same(deployed),
     ]
     return "\n\n".join(parts) + "\n"
@@ -96,7 +107,7 @@ def _inputs(deployed: Deployed) -> str:
         held = ", ".join(f"`{name}` ({held_as})" for name, held_as in deployed.spec.attributes)
         lines.append(
             f"Attributes that answers are filtered by: {held}. `query.py --filter` takes "
-            "`FIELD=VALUE`, `FIELD=LOW..HIGH` or `none`; without it the filter of the study counts."
+            f"`FIELD=VALUE`, `FIELD=LOW..HIGH` or `none`; without it {_unasked(deployed)}."
         )
     if deployed.hashing is not None and deployed.hashing.dimension is not None:
         lines.append(_vectors(deployed, deployed.hashing.dimension))
@@ -106,6 +117,13 @@ def _inputs(deployed: Deployed) -> str:
             "`weights.npz`. A collection of another kind wants a study of its own."
         )
     return "## Input\n\n" + "\n\n".join(lines)
+
+
+def _unasked(deployed: Deployed) -> str:
+    wanted = deployed.search.filter
+    if wanted is None:
+        return "all documents may be answered: the study had several filters"
+    return f"`{text_of(wanted)}` counts, the filter of the study"
 
 
 def _vectors(deployed: Deployed, dimension: int) -> str:
@@ -140,9 +158,14 @@ def _files(deployed: Deployed, *, on_engine: bool) -> str:
     return "## Files\n\n" + "\n".join(lines)
 
 
-def _measured(pick: Trial, objective: str, stat: str, command: str) -> str:
+def _measured(
+    pick: Trial, objective: str, stat: str, command: str, *, several_filters: bool
+) -> str:
     quality, latency = pick.quality.get(objective), (pick.latency_ms or {}).get(stat)
     told = [f"- trial `{pick.key}`, command `{command}`"]
+    if several_filters:
+        under = "without a filter" if pick.setting.filter is None else f"`{pick.setting.filter}`"
+        told.append(f"- of the study's filters, the figures are of the slowest: {under}")
     told.append(f"- {objective}: {'not known' if quality is None else f'{quality:.4f}'}")
     told.append(f"- {stat}: {'no bound' if latency is None else milliseconds(latency)}")
     if pick.rate_per_s is not None:

@@ -11,7 +11,7 @@ from harness.tuning.outcome import REACHED_SHARE
 from harness.tuning.sla import Sla, feasible, flags, stat_ms, upper_ms, violation
 from harness.tuning.trial import Trial
 from loadtest.profile import LoadProfile, LoadResult
-from loadtest.recorder import statistics, upper_bounds
+from loadtest.recorder import statistics, tells, upper_bounds
 from loadtest.recording import Recording
 
 Loop = Literal["open", "page"]
@@ -79,13 +79,22 @@ def row_of(
         rate_per_s=seen.rate_per_s,
         qps=None if whole is None else whole.qps,
         errors=seen.errors,
-        samples=len(seen.latency_ms),
+        samples=seen.ended if isinstance(seen, Recording) else len(seen.latency_ms),
         timeout_s=profile.timeout_s,
         flags=tuple(sorted(name for name, holds in found.items() if holds)),
         null_ms={"latency": statistics(null.latency_ms), "service": statistics(null.service_ms)},
         cold_ms=None if whole is None else whole.cold_ms,
-        remarks=tuple(f"failed request: {text}" for text in (whole.error_texts if whole else ())),
+        remarks=_remarks(seen),
     )
+
+
+def _remarks(seen: LoadResult | Recording) -> tuple[str, ...]:
+    if isinstance(seen, LoadResult):
+        return tuple(f"failed request: {text}" for text in seen.error_texts)
+    kept = len(seen.latency_ms)
+    if kept == seen.ended:
+        return ()
+    return (f"latencies are of {kept:,} requests, drawn at random from {seen.ended:,}",)
 
 
 def per_second(rate: float | None) -> str:
@@ -107,6 +116,8 @@ def verdict(figures: Figures, sla: Sla | None) -> str:
     rate = f"at {per_second(row.rate_per_s)} requests/s"
     if sla is None:
         return f"Measured {rate}; --sla-ms MS holds it against a limit."
+    if not tells(sla.stat, row.samples):
+        return f"Undecided {rate}: {violation(row, sla)}; let it run longer, or at a higher rate."
     if not feasible(row, sla):
         return f"Misses the SLA {rate}: {violation(row, sla)}."
     return (

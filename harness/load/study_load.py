@@ -70,7 +70,7 @@ def load_study(options: LoadOptions, progress: Progress, ended: Ended) -> None:
         chosen = choose_trial(options, store, folder)
         options.requests(load_profile(chosen.config, chosen.backend).rate_per_s)  # or refuses
         sweep_standing(chosen.config, store, progress)
-        connected = connect(chosen.config, chosen.plan, [chosen.planned])[chosen.backend]
+        connected = connect(chosen.config, chosen.plan, store, [chosen.planned])[chosen.backend]
         for warning in connected.info.warnings:
             progress.say(f"{chosen.backend}: {warning}")
         _Load(options, store, chosen, connected, progress, ended).run()

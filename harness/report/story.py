@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.report import numbers, words
-from harness.report.model import Report, Row
+from harness.report.model import Report, Row, Trial
+
+SHOWN_FIELDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +83,21 @@ def _facts(report: Report, row: Row) -> list[tuple[str, str, str]]:
             numbers.size(row.index_bytes),
             f"built in {numbers.seconds(trial.get('build_s'))}",
         ),
+        *_fields(trial),
         ("Encoding a query", numbers.milliseconds(trial.get("encode_ms")), "not in the latency"),
     ]
     absent = {"Tables": row.num_tables, "Hash length": row.hash_length}
     return [fact for fact in facts if absent.get(fact[0], 0) is not None]
+
+
+def _fields(trial: Trial) -> list[tuple[str, str, str]]:
+    """The largest fields of the index, where the engine tells what each takes."""
+    held = sorted((trial.get("field_bytes") or {}).items(), key=lambda one: (-one[1], one[0]))
+    if not held:
+        return []
+    told = [f"{name} {numbers.size(size)}" for name, size in held[:SHOWN_FIELDS]]
+    then = f", then {', '.join(told[1:])}" if told[1:] else ""
+    return [("Largest field", told[0], f"of {len(held)} in the index that served it{then}")]
 
 
 def _detail(value: int | str) -> str:

@@ -22,7 +22,9 @@ from harness.tuning.plan import Plan, Planned
 from harness.tuning.store import Store
 from indexers.address import address_of
 from indexers.backends import _engine_existing as existing
+from indexers.backends._engine_errors import Refused
 from indexers.backends._engine_http import HttpTransport
+from indexers.backends._engine_root import FORBIDDEN
 from indexers.errors import BackendError, EngineUnavailable, SettingError
 from indexers.index_types import Transport
 from loadtest.attached import hits_of, search_request
@@ -33,6 +35,11 @@ LOOKED_AT = 20
 """Queries asked before anything is built."""
 FACT = "attached"
 CACHES = "its caches are as its owner set them: what is asked again may be answered from one"
+
+CHANGED = (
+    "the attached index has changed since the first of its rows was measured: rows may differ by "
+    "that alone; --fresh measures all again"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +104,29 @@ def look_at_attached(
         return None
     with closing(transport_to(config, place.engine)) as send:
         try:
-            index = existing.look(send, place.name)
+            uuid = _uuid(config, rows, place.name, send)
             for setting in rows:
                 _look(config, setting, corpus, send, progress)
         except (EngineUnavailable, SettingError):
             raise
         except BackendError as error:
             raise SettingError(f"--attach {place.name}: {error}") from None
-        told = {"uuid": index.uuid, "state": existing.state(send, place.name)}
+        told = {"uuid": uuid, "state": existing.state(send, place.name)}
     return {f"{place.engine}:{place.name}": told}
+
+
+def _uuid(config: StudyConfig, rows: Sequence[Setting], name: str, send: Transport) -> str | None:
+    """Of the index; None where it may be searched only, which bodies of its user's own allow.
+
+    Raises:
+        BackendError: it is not there, or what it was made by has to be read from it.
+    """
+    try:
+        return existing.look(send, name).uuid
+    except Refused as error:
+        if error.status != FORBIDDEN or any(body_path(config, row) is None for row in rows):
+            raise
+        return None
 
 
 def _look(
@@ -151,36 +172,73 @@ def with_rebuilt(
     store: Store,
     progress: Progress,
 ) -> tuple[Planned, ...]:
-    """The missing trials, and those of an attached index that is another one by now.
+    """The missing trials, and those of an attached index that is not what was measured.
 
-    An index that only changed keeps its rows, which is said. So it is where the server is away.
+    All of its rows are of one state, so that they can be compared: where one is to be measured and
+    the index has changed, all are. Where none is, an index that only changed keeps its rows, which
+    is said. So it is where the server is away.
     """
     place = config.attach_place
-    if place is None or all(p in missing for p in plan.trials if is_attached(p)):
+    if place is None or _all_attached(plan, missing):
         return missing
     held = (store.meta(FACT) or {}).get(f"{place.engine}:{place.name}")
     if held is None:
         return missing
     try:
         with closing(transport_to(config, place.engine)) as send:
-            uuid = existing.look(send, place.name).uuid
+            known = held["uuid"] is not None  # or it may be searched only
+            uuid = existing.look(send, place.name).uuid if known else None
             state = existing.state(send, place.name)
     except BackendError as error:
         progress.say(f"--attach {place.name}: its stored rows are kept, for {error}")
         return missing
     if uuid != held["uuid"]:
         progress.say(f"index {place.name} is another one than was measured: it is measured again")
-        return tuple(p for p in plan.trials if p in missing or is_attached(p))
-    if state != held["state"]:
+    elif state == held["state"]:
+        return missing
+    elif any(is_attached(p) for p in missing):
+        progress.say(f"index {place.name} has changed: all of its rows are measured again")
+    else:
         progress.say(
             f"index {place.name} has changed since it was measured: --fresh measures all again"
         )
-    return missing
+        return missing
+    return tuple(p for p in plan.trials if p in missing or is_attached(p))
 
 
-def without_handle(remarks: tuple[str, ...], told: Asked, unknown: int) -> tuple[str, ...]:
+def put_attached(
+    store: Store, plan: Plan, missing: Sequence[Planned], looked: dict[str, object]
+) -> None:
+    """Store what the attached index is, where all of its rows are to be measured.
+
+    Rows that it does not hold for are removed: one that was left when a run is killed would pass
+    for one of this state. Where rows are kept, so is what they were measured on.
+    """
+    if _all_attached(plan, missing) or store.meta(FACT) is None:
+        store.forget(p.key for p in missing if is_attached(p))
+        store.put_meta(FACT, looked)
+
+
+def has_changed(store: Store, config: StudyConfig, send: Transport) -> bool:
+    """Whether the attached index is not as it was when the first of its rows was measured."""
+    place = config.attach_place
+    held = (store.meta(FACT) or {}).get(f"{place.engine}:{place.name}") if place else None
+    if place is None or held is None or held["state"] is None:
+        return False
+    return existing.state(send, place.name) not in (held["state"], None)
+
+
+def _all_attached(plan: Plan, missing: Sequence[Planned]) -> bool:
+    return all(p in missing for p in plan.trials if is_attached(p))
+
+
+def without_handle(
+    remarks: tuple[str, ...], told: Asked, unknown: int, *, changed: bool
+) -> tuple[str, ...]:
     """The remarks of a row that has no index of ours."""
     found = (*remarks, *(line for line in told.remarks if line))
     if unknown:
         found += (f"{unknown} first answers are no documents of the corpus and were left out",)
+    if changed:
+        found += (CHANGED,)
     return found

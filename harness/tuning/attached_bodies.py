@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+from harness.filters import text_of
 from harness.load.bodies import filled, read_template
 from indexers.backends._engine import Engine
 from indexers.backends._engine_existing import ExistingIndex
@@ -63,6 +64,8 @@ def deployed_bodies(
 ) -> tuple[bytes, ...]:
     """What an index of deploy files is asked by its manifest; empty where nothing can be.
 
+    The filter of its manifest is left out: every document of the corpus is judged.
+
     Raises:
         SettingError: it has no manifest, or the manifest's queries cannot be made from texts.
         BackendError: the server does not tell its limits.
@@ -81,7 +84,8 @@ def deployed_bodies(
     spec = replace(deployed.spec, backend=engine)
     handle = IndexHandle(spec, index.given, documents=0, size_bytes=0, build_s=0.0)
     dialect = cast("type[Engine]", backend(engine)).dialect
-    made = engine_bodies(handle, replace(deployed.search, k=k), queries, send, dialect)
+    search = replace(deployed.search, k=k, filter=None)
+    made = engine_bodies(handle, search, queries, send, dialect)
     return tuple(body or b"" for body in made)
 
 
@@ -108,4 +112,6 @@ def deployed_words(index: ExistingIndex) -> str | None:
     told = [spec.family or "", spec.kind]
     told += [f"num_tables {spec.num_tables}"] if spec.num_tables else []
     told += [f"hash_length {length}" for length in spec.hash_lengths]
-    return "asked as its manifest says: " + " ".join(part for part in told if part)
+    words = "asked as its manifest says: " + " ".join(part for part in told if part)
+    wanted = deployed.search.filter
+    return words if wanted is None else f"{words}, but without its filter {text_of(wanted)}"

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from harness.report.trec import write_run
-from harness.tuning.attached import Asked, asked, transport_to, without_handle
+from harness.tuning.attached import Asked, asked, has_changed, transport_to, without_handle
 from harness.tuning.encode import Encoded, encode_texts
 from harness.tuning.names import label
 from harness.tuning.outcome import Measured, failed_trial, measured_trial
@@ -80,7 +80,9 @@ def _run(
         session.corpus.ids,
         measured.answers,
     )
-    session.store.put(_told(measured.trial, told, result), measured.samples)
+    changed = has_changed(session.store, session.config, send)
+    trial = _told(measured.trial, told, result, changed=changed)
+    session.store.put(trial, measured.samples)
     session.patience.finished(setting.backend)
     session.progress.trial_done(label(setting))
 
@@ -107,11 +109,12 @@ def _measured(
         profile=profile,
         null=session.null[True],
         drifted=drifted,
+        backend_version=session.versions.get(planned.point.setting.backend),
     )
 
 
-def _told(trial: Trial, asked: Asked, result: LoadResult) -> Trial:
+def _told(trial: Trial, asked: Asked, result: LoadResult, *, changed: bool) -> Trial:
     """With what is to be known of an index that is not ours."""
     flags = (*trial.flags, UNKNOWN) if result.unknown else trial.flags
-    remarks = without_handle(trial.remarks, asked, result.unknown)
+    remarks = without_handle(trial.remarks, asked, result.unknown, changed=changed)
     return replace(trial, flags=tuple(sorted(flags)), remarks=remarks)

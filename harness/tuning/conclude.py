@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from harness import __version__
 from harness.config import StudyConfig
 from harness.report.model import ReportContext
 from harness.tuning.context import report_context
@@ -84,7 +85,7 @@ def _deploy(
         put_deploy(plan.folder, None)
         store.put_meta("deployed", None)
         return
-    made_of = [pick.key, objective]
+    made_of = [pick.key, objective, config.sla_stat, __version__]
     if store.meta("deployed") != made_of or not (plan.folder / NAME).is_dir():
         store.put_meta("deployed", None)  # half of it may be done when this is interrupted
         put_deploy(plan.folder, content(config, plan, store, pick, objective, command))

@@ -29,8 +29,12 @@ class Connected:
     info: BackendInfo
 
 
-def connect(config: StudyConfig, plan: Plan, missing: Sequence[Planned]) -> dict[str, Connected]:
+def connect(
+    config: StudyConfig, plan: Plan, store: Store, missing: Sequence[Planned]
+) -> dict[str, Connected]:
     """Ask every backend that is still needed whether it is there.
+
+    Where only an index of the user's own is measured, no right over the cluster is needed.
 
     Raises:
         EngineUnavailable: one is not, or its cluster is red.
@@ -38,10 +42,12 @@ def connect(config: StudyConfig, plan: Plan, missing: Sequence[Planned]) -> dict
         SettingError: its server lacks what an index of the study needs.
     """
     connected = {}
+    owner = owner_tag(plan, store)
     for name in dict.fromkeys(p.point.setting.backend for p in missing):
-        made, backend_config = _backend(config, plan, name)
+        settings = [p.point.setting for p in missing if p.point.setting.backend == name]
+        made, backend_config = _backend(config, owner, name, settings)
         connected[name] = Connected(made, backend_config, made.check())
-        _check_indexes(made, [p.point.setting for p in missing if p.point.setting.backend == name])
+        _check_indexes(made, settings)
     return connected
 
 
@@ -63,15 +69,25 @@ def _check_indexes(made: Backend, settings: Sequence[Setting]) -> None:
         raise SettingError(*lacking)
 
 
-def _backend(config: StudyConfig, plan: Plan, name: str) -> tuple[Backend, BackendConfig]:
-    access = config.access(name)
-    backend_config = replace(access, owner=owner_tag(plan), patience_s=config.patience)
+def _backend(
+    config: StudyConfig, owner: str, name: str, settings: Sequence[Setting]
+) -> tuple[Backend, BackendConfig]:
+    backend_config = replace(
+        config.access(name),
+        owner=owner,
+        patience_s=config.patience,
+        reads_only=all(setting.kind == ATTACHED for setting in settings),
+    )
     return backend(name)(backend_config), backend_config
 
 
-def owner_tag(plan: Plan) -> str:
-    """Marks what this study makes in this folder on this host, and nothing else's."""
-    place = f"{socket.gethostname()}:{plan.folder.resolve()}"
+def owner_tag(plan: Plan, store: Store) -> str:
+    """Marks what this study file makes, and nothing else's: no lock keeps two files apart.
+
+    Hosts and folders of two containers may have the same names; and a file that was copied is
+    another in another folder.
+    """
+    place = f"{store.identity()}:{socket.gethostname()}:{plan.folder.resolve()}"
     return f"{plan.name}-{hashlib.blake2b(place.encode(), digest_size=3).hexdigest()}"
 
 
@@ -92,7 +108,7 @@ class Standing:
 
 def note_standing(config: StudyConfig, plan: Plan, store: Store, backends: list[str]) -> None:
     """Remember which servers may hold an index of this plan, in place of what was known of it."""
-    owner = owner_tag(plan)
+    owner = owner_tag(plan, store)
     others = [s for s in _standing(store) if s.owner != owner]
     ours = [Standing(name, server(config, name) or "", owner) for name in backends]
     store.put_meta("standing", [asdict(s) for s in (*others, *ours)])

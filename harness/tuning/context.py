@@ -23,6 +23,7 @@ from harness.tuning.space import NESTED, SWEPT
 from harness.tuning.store import Store
 from harness.tuning.summary import failures
 from harness.tuning.trial import Summary, Trial
+from harness.tuning.versions import mixed_notes
 from indexers.address import address
 from indexers.registry import backend, family
 
@@ -61,6 +62,7 @@ def report_context(
             *failures(summary),
             *(f"{name}: {line}" for name, info in backends.items() for line in info["warnings"]),
             *(f"{place} may still hold a temporary index" for place in standing_places(store)),
+            *mixed_notes(trials),
             *_query_notes(summary),
             *_cut_notes(store),
             *_signature_notes(config, trials, summary),

@@ -103,6 +103,12 @@ def resolved(corpus: Corpus, texts: Sequence[str]) -> list[Resolved]:
             problems += error.problems
             continue
         count = int(np.count_nonzero(passing(values, wanted)))
+        if not count and wanted.value is not None and (one.share or one.range):
+            problems.append(
+                f"filter {text!r:.80}: {one.field} holds texts, none of them {one.value!r:.60}; a "
+                "range or a share needs numbers"
+            )
+            continue
         found.append(Resolved(text, text_of(wanted), count, count / len(corpus.ids)))
     if problems:
         raise SettingError(*problems)

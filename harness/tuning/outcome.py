@@ -57,6 +57,7 @@ def measured_trial(
     written: Written | None = None,
     passing: Passing = EVERYTHING,
     server: dict[str, float] | None = None,
+    backend_version: str | None = None,
 ) -> Measured:
     """Score the answers and summarise the latencies of one trial.
 
@@ -66,6 +67,7 @@ def measured_trial(
         written: what was indexed meanwhile; None for a quiet trial.
         passing: the documents that the trial's filter lets through.
         server: what the load did to the server's memory; None where nothing was told.
+        backend_version: of the library or server; None where it does not tell.
     """
     answers = _cut(result.answers, corpus.query_self, truth.cutoff)
     scores = _score(answers, truth, encoded, code_kth, passing)
@@ -104,6 +106,7 @@ def measured_trial(
         server=server or {},
         field_bytes={} if handle is None else dict(handle.field_bytes),
         selectivity=passing.share,
+        backend_version=backend_version,
     )
     samples: dict[str, NDArray[Any]] = {
         "latency_ms": result.latency_ms,

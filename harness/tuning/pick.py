@@ -74,7 +74,8 @@ def choose(trials: Sequence[Trial], sla: Sla, objective: str, tolerance: float) 
 def cheapest_of_best(
     pool: Sequence[Trial], sla: Sla, objective: str, tolerance: float
 ) -> Trial | None:
-    """Within `tolerance` of the best objective: lowest SLA statistic, service p50, size, key.
+    """Within `tolerance` of the best objective: lowest SLA statistic, service p50, size (held
+    against sizes of the same alone, see `Trial.index_bytes_of`), key.
 
     Latencies closer than what the client alone needs are ties: that difference is not the
     setting's own.
@@ -85,7 +86,7 @@ def cheapest_of_best(
     left = [t for t in pool if _value(t, objective) >= best - tolerance]
     left = _lowest(left, lambda t: stat_ms(t, sla), lambda t: null_ms(t, "latency", sla.stat))
     left = _lowest(left, _service_p50, lambda t: null_ms(t, "service", "p50"))
-    return min(left, key=lambda t: (t.index_bytes is None, t.index_bytes or 0, t.key))
+    return min(_smallest(left), key=lambda t: t.key)
 
 
 def front_keys(trials: Sequence[Trial], sla: Sla, objective: str) -> tuple[str, ...]:
@@ -104,6 +105,15 @@ def _lowest(
 ) -> list[Trial]:
     low = min(trials, key=lambda t: (value(t), t.key))
     return [t for t in trials if value(t) - value(low) <= blur(t) or value(t) == value(low)]
+
+
+def _smallest(trials: Sequence[Trial]) -> list[Trial]:
+    """The smallest of those whose sizes are of the same; no size counts as the largest."""
+    known = {t.index_bytes_of for t in trials} - {None}
+    if not known:
+        return list(trials)
+    of_one = [[t for t in trials if t.index_bytes_of == part] for part in known]
+    return [min(same, key=lambda t: (t.index_bytes or 0, t.key)) for same in of_one]
 
 
 def _service_p50(trial: Trial) -> float:

@@ -161,7 +161,7 @@ def _key(
         "server": server(config, setting.backend),
         # a shared build's size and latency depend on what else it carries
         "shared_with": _grid(config, setting, dimension) if config.build == "shared" else None,
-        **production.content(config, setting.backend),
+        **production.content(config, setting),
     }
     if setting.kind == ATTACHED and config.id_field is not None:
         content["id_field"] = config.id_field

@@ -11,12 +11,15 @@ import numpy as np
 
 from harness.config import StudyConfig
 from harness.engines import ENGINES
+from harness.index_flags import ATTACHED
+from harness.settings import Setting
 from indexers.index_types import Documents, IndexHandle, IndexSpec
 from indexers.protocols import Backend, Updatable
 from indexers.types import I32, Status
 from loadtest.schedule import query_cycle
 from loadtest.writing import Writer
 
+OWNERS = "in the attached index nothing is indexed, and its caches are as its owner set them"
 WORN_SHARE = 0.1
 """Of an index's documents, the most that may be deleted when a trial begins."""
 
@@ -33,11 +36,14 @@ def in_production(spec: IndexSpec, config: StudyConfig) -> IndexSpec:
     )
 
 
-def content(config: StudyConfig, backend_name: str) -> dict[str, object]:
+def content(config: StudyConfig, setting: Setting) -> dict[str, object]:
     """What a trial's key says of it; nothing where it is not used."""
     found: dict[str, object] = {}
     if config.zipf_exponent is not None:
         found["zipf_exponent"] = config.zipf_exponent
+    if setting.kind == ATTACHED:  # asked as it is, never written to
+        return found
+    backend_name = setting.backend
     if backend_name in ENGINES and "source" in config.fetch:
         found["stores_source"] = True
     if backend_name in ENGINES and config.indexing_rate is not None:
@@ -47,7 +53,10 @@ def content(config: StudyConfig, backend_name: str) -> dict[str, object]:
 
 def load_words(config: StudyConfig, backend_name: str) -> str:
     """What a report tells of the load beside its rate; empty where it is the usual one."""
-    engine, told = backend_name in ENGINES, []
+    place = config.attach_place
+    attached = place is not None and place.engine == backend_name
+    engine = backend_name in ENGINES and not (attached and config.only_attached)
+    told = []
     if config.zipf_exponent is not None:
         caches = ", the engine's caches on" if engine else ""
         told.append(
@@ -61,6 +70,8 @@ def load_words(config: StudyConfig, backend_name: str) -> str:
         )
     if engine and "source" in config.fetch:
         told.append("the index stores the documents")
+    if attached and (config.zipf_exponent is not None or config.indexing_rate is not None):
+        told.append(OWNERS)
     return "".join(f"; {line}" for line in told)
 
 

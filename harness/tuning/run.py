@@ -238,6 +238,7 @@ def _run_trial(session: Session, planned: Planned, handle: IndexHandle, prepared
         drifted=writer is None and backend.state(handle) != before,
         written=None if writer is None else writer.written,
         server=server,
+        backend_version=session.versions.get(setting.backend),
     )
     _write_answers(session, planned, measured.answers)
     session.store.put(measured.trial, measured.samples)

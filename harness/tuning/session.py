@@ -47,6 +47,7 @@ class Session:
         patience: waits for servers that go away.
         null: remote or not -> what the client alone needs.
         warmed: remote backends that have had their first, long warm-up.
+        versions: backend -> version of its library or server, where it tells.
     """
 
     config: StudyConfig
@@ -67,6 +68,7 @@ class Session:
     vectors: Inputs | None = None
     null: dict[bool, LoadResult] = field(default_factory=dict)
     warmed: set[str] = field(default_factory=set)
+    versions: Mapping[str, str] = field(default_factory=dict)
 
     def looking(self, name: str) -> Backend:
         """A backend, for looking whether its server is there."""

@@ -128,6 +128,8 @@ def _only_engines(config: StudyConfig) -> Iterator[str]:
     for name, asked in given.items():
         if asked and inside:
             yield f"--{name} is without effect on {', '.join(inside)}: only engines have it"
+        if asked and config.attach is not None:
+            yield f"--{name} is without effect on the attached index: it is only asked, as it is"
     if len(inside) == len(config.backend):
         for field in fields(Layout):
             if getattr(config, field.name) is not None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import secrets
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -61,6 +62,14 @@ class Store:
             "INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, json.dumps(value, sort_keys=True))
         )
 
+    def identity(self) -> str:
+        """16 hex digits that no other study has, drawn once."""
+        held = self.meta("identity")
+        if held is None:
+            held = secrets.token_hex(8)
+            self.put_meta("identity", held)
+        return str(held)
+
     def put(self, trial: Trial, samples: dict[str, NDArray[Any]] | None = None) -> None:
         """Store a row with its raw samples, in place of an earlier one of the same key.
 
@@ -99,11 +108,17 @@ class Store:
         latency = np.frombuffer(zlib.decompress(row[0]), dtype="<f8")
         return latency, np.frombuffer(zlib.decompress(row[1]), dtype="<i4")
 
+    def forget(self, keys: Iterable[str]) -> None:
+        """Remove the rows of these keys, as far as there are any."""
+        self._db.execute("BEGIN")
+        self._db.executemany("DELETE FROM trials WHERE key = ?", [(key,) for key in keys])
+        self._db.execute("COMMIT")
+
     def clear(self) -> None:
-        """Forget every row and fact, but not what may still stand on servers."""
+        """Forget every row and fact, but not what may still stand on servers, nor whose it is."""
         self._db.executescript(
             "BEGIN; DELETE FROM trials; "
-            "DELETE FROM meta WHERE name NOT IN ('format', 'standing'); COMMIT;"
+            "DELETE FROM meta WHERE name NOT IN ('format', 'standing', 'identity'); COMMIT;"
         )
 
     def close(self) -> None:

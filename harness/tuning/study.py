@@ -16,8 +16,7 @@ from harness.environment import environment
 from harness.measures.relevance import carried_measures
 from harness.progress import Progress, duration
 from harness.tuning import corpora
-from harness.tuning.attached import FACT as ATTACHED_FACT
-from harness.tuning.attached import look_at_attached, with_rebuilt
+from harness.tuning.attached import look_at_attached, put_attached, with_rebuilt
 from harness.tuning.conclude import Outcome, conclude
 from harness.tuning.connect import (
     Connected,
@@ -40,6 +39,7 @@ from harness.tuning.space import without_effect
 from harness.tuning.store import Store, open_study
 from harness.tuning.summary import objective_of
 from harness.tuning.vectors import find_neighbours, read_vectors, vectors_id
+from harness.tuning.versions import resumed_with
 from indexers.errors import SettingError
 from loadtest.recorder import needed, tells
 
@@ -107,7 +107,7 @@ def _measure(
         from harness.tuning.grounds import check_carried
 
         check_carried(config, corpus, objective)
-    connected = connect(config, plan, missing)
+    connected = connect(config, plan, store, missing)
     attached = look_at_attached(config, missing, corpus, progress)
     vectors = read_vectors(config, corpus, progress)
     if fresh:
@@ -116,13 +116,17 @@ def _measure(
             shutil.rmtree(plan.folder / name, ignore_errors=True)
     store.put_meta("study", plan.name)
     if attached is not None:
-        store.put_meta(ATTACHED_FACT, attached)
+        put_attached(store, plan, missing, attached)
     for name, one in connected.items():
         for warning in one.info.warnings:
             progress.say(f"{name}: {warning}")
     _announce(config, plan, missing, corpus, progress)
     for line in told(filtered.filters):
         progress.say(line)
+    if not fresh:
+        versions = {name: one.info.version for name, one in connected.items()}
+        for line in resumed_with(store.trials().values(), versions, missing):
+            progress.say(line)
     _put_facts(store, config, corpus, connected)
     store.put_meta("carried", carried)
     with work_folder(plan.folder / WORK) as work:
@@ -199,6 +203,7 @@ def _run(
                 work=work,
                 patience=Patience(config.patience, progress.say),
                 vectors=vectors,
+                versions={n: c.info.version for n, c in connected.items() if c.info.version},
             )
             relevance = session.truth.relevance
             store.put_meta("relevant_from", relevance and relevance.relevant_from)

@@ -137,22 +137,15 @@ def trial_entry(trial: Trial, sla: Sla) -> dict[str, Any]:
         "errors": trial.errors,
         "self_agreement": trial.self_agreement,
         "indexed_per_s": trial.indexed_per_s,
-        "index_bytes_of": _measured_part(trial),
+        "index_bytes_of": trial.index_bytes_of,
         "field_bytes": trial.field_bytes,
         "server": trial.server,
         "selectivity": trial.selectivity,
+        "backend_version": trial.backend_version,
         "build_s": trial.build_s,
         "index_bytes": trial.index_bytes,
         "flags": list(flags(trial, sla)),
     }
-
-
-def _measured_part(trial: Trial) -> str | None:
-    """Of what `index_bytes` is the size: of this setting's fields, or of the index that it shares
-    with other settings."""
-    if trial.index_bytes is None:
-        return None
-    return "fields" if trial.field_bytes else "index"
 
 
 def failures(summary: Summary) -> Iterator[str]:

@@ -34,7 +34,7 @@ class Trial:
         build_s: time to build the index that served the trial.
         index_bytes: its size, replicas apart: without the tokens of other hash lengths where the
             engine tells the size of fields (`field_bytes`), else of the whole index that the
-            trial shares with others.
+            trial shares with others, in Elasticsearch with what it keeps for recovery alone.
         flags: `client-bound`, `saturated`, `noisy`, `drift`, `cold`, `short-sample`, `errors`,
             `asked-without-load`, `unanswered`, `unstable-answers`, `indexing-slow`. Those that
             depend on the limit are added when it is known.
@@ -53,6 +53,7 @@ class Trial:
             not tell.
         field_bytes: field -> bytes in the index that served the trial, where the engine tells.
         selectivity: share of the documents that pass the setting's filter; None without one.
+        backend_version: of the library or server that answered; None where it was not told.
     """
 
     key: str
@@ -84,6 +85,15 @@ class Trial:
     server: dict[str, float] = field(default_factory=dict)
     field_bytes: dict[str, int] = field(default_factory=dict)
     selectivity: float | None = None
+    backend_version: str | None = None
+
+    @property
+    def index_bytes_of(self) -> str | None:
+        """Of what `index_bytes` is the size: of this setting's `fields`, or of the `index` that
+        it shares with other settings. Only sizes of the same can be compared."""
+        if self.index_bytes is None:
+            return None
+        return "fields" if self.field_bytes else "index"
 
 
 Summary = dict[str, Any]

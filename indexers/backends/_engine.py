@@ -25,9 +25,14 @@ from indexers.backends._engine_filter import filter_properties
 from indexers.backends._engine_http import HttpTransport
 from indexers.backends._engine_layout import other_lengths_bytes, properties
 from indexers.backends._engine_pressure import pressure
-from indexers.backends._engine_production import deleted_share, for_production, update
+from indexers.backends._engine_production import (
+    alias_of,
+    deleted_share,
+    for_production,
+    update,
+)
 from indexers.backends._engine_queries import MAX_TERMS
-from indexers.backends._engine_root import ask_version
+from indexers.backends._engine_root import ask_version, seen_version
 from indexers.backends._engine_search import EngineSearcher, bodies, score_reader
 from indexers.backends._engine_texts import KINDS as TEXT_KINDS
 from indexers.backends._engine_texts import with_analysis
@@ -122,11 +127,17 @@ class Engine(ABC):
     def check(self) -> BackendInfo:
         """Look at the server before anything is built.
 
+        Where nothing is to be, it is enough that it is there: its version is told where these
+        credentials may ask for it.
+
         Raises:
             EngineUnavailable: unreachable, red, something else than this engine, or of a version
                 that does not work.
             MissingPackage: the client is not installed.
         """
+        if self._config.reads_only:
+            seen = seen_version(self._to, self.flavour, self._config.timeout_s)
+            return BackendInfo(seen, self._to.warnings, {"flavour": self.flavour})
         version, numbers = ask_version(self._to, self.flavour, self._config.timeout_s)
         self._accept(numbers)
         health = self._call("GET", "/_cluster/health", what="reading the cluster's health")
@@ -188,7 +199,7 @@ class Engine(ABC):
         _, numbers = ask_version(self._to, self.flavour, self._config.timeout_s)
         self._accept(numbers, spec)
         name = admin.new_name(self._config.owner)
-        body = self.index_body(spec, documents, numbers, name)
+        body = self.index_body(spec, documents, numbers)
         started = time.perf_counter()
         with self._building(spec.layout, name, body, progress) as build, build.removed_on_error():
             done = build.run(lambda: blocks(spec, documents, rows, self.dialect))
@@ -204,12 +215,15 @@ class Engine(ABC):
         timeout_s, patience_s = self._config.timeout_s, self._config.patience_s
         send = HttpTransport(self._to, timeout_s)
         try:
-            yield Build(self._call, send, name, body, layout, timeout_s, progress, patience_s)
+            yield Build(
+                *(self._call, send, name, body, layout, timeout_s, progress, patience_s),
+                alias=alias_of(name),
+            )
         finally:
             send.close()
 
     def index_body(
-        self, spec: IndexSpec, documents: Documents, version: tuple[int, ...], name: str
+        self, spec: IndexSpec, documents: Documents, version: tuple[int, ...]
     ) -> dict[str, Any]:
         """Settings and mapping of a temporary index; nothing is sent.
 
@@ -217,14 +231,13 @@ class Engine(ABC):
             spec: what is built.
             documents: that it fits, one of them at least.
             version: of the server, its first two numbers.
-            name: of the index.
         """
         fields = properties(spec, documents, self.dialect) | filter_properties(spec)
         source, created = self._source(version), f"{datetime.now(UTC):%FT%TZ}"
         body = with_analysis(
             index_body(fields, self._config.owner, created, source, spec.layout), spec
         )
-        return with_settings(for_production(body, spec, name), spec, self.dialect)
+        return with_settings(for_production(body, spec), spec, self.dialect)
 
     def open(
         self,

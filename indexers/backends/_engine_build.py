@@ -24,9 +24,10 @@ from indexers.types import Progress, say
 
 EXISTS = "resource_already_exists_exception"
 BULK_PATH = "_bulk?filter_path=items.*.status,items.*.error"
+GONE = 404
 
 
-class Lost(BackendError):
+class Lost(EngineUnavailable):
     """The index holds other documents than were sent, after the server was away meanwhile."""
 
 
@@ -47,6 +48,9 @@ class Build:
         timeout_s: until it must be green.
         progress: counts documents.
         patience_s: how long a server that goes away is waited for; None for the usual time.
+        alias: by which alone documents are sent, made with the index and gone with it: one that
+            comes after the index was removed would make it anew by its name. None for an index
+            that was there before.
     """
 
     call: Call
@@ -57,6 +61,7 @@ class Build:
     timeout_s: float
     progress: Progress
     patience_s: float | None = None
+    alias: str | None = None
 
     def run(self, lines: Callable[[], Iterator[Lines]]) -> int:
         """Build; gives the number of documents.
@@ -68,6 +73,7 @@ class Build:
             lines: all documents, anew at each call.
 
         Raises:
+            Lost: it forgot some of them once more.
             BackendError: it could not be built.
         """
         admin.check_replicas(self.call, self.layout.replicas)
@@ -100,8 +106,9 @@ class Build:
         """
         # without waiting: what keeps its shard from starting is told by the next request
         path = f"/{self.name}?wait_for_active_shards=0"
+        body = self.body if self.alias is None else self.body | {"aliases": {self.alias: {}}}
         try:
-            self.call("PUT", path, self.body, what=f"creating {self.name}")
+            self.call("PUT", path, body, what=f"creating {self.name}")
         except Refused as error:
             if EXISTS in str(error):
                 raise Taken(str(error)) from None
@@ -126,7 +133,6 @@ class Build:
 
     def _filled(self, lines: Iterator[Lines]) -> int:
         sent, unanswered = self.fill(lines)
-        self._check_still_ours()
         self.settle()
         found = admin.count(self.call, self.name)
         if found == sent:
@@ -137,27 +143,21 @@ class Build:
             raise Lost(f"{told}: the server was away meanwhile")
         raise BackendError(f"{told}: someone else writes to it, or removes it; run again")
 
-    def _check_still_ours(self) -> None:
-        """Documents bring back an index that someone removed, without mapping and tag.
-
-        Raises:
-            IndexMissing: it is such a one.
-        """
-        owner = self.body.get("mappings", {}).get("_meta", {}).get("harness", {}).get("owner")
-        found: dict[str, str | None] = {}
-        self._patiently(lambda: found.update(admin.owners(self.call, self.name)))
-        if owner is not None and found.get(self.name) != owner:
-            raise IndexMissing(f"{self.name} is gone: someone removed it while it was filled")
-
     def _bulk(self, lines: bytes) -> dict[str, Any]:
         what = f"indexing into {self.name}"
-        status, reply = self.send(HttpRequest("POST", f"/{self.name}/{BULK_PATH}", lines))
+        path = f"/{self.name}/{BULK_PATH}"
+        if self.alias is not None:
+            path = f"/{self.alias}/{BULK_PATH}&require_alias=true"
+        status, reply = self.send(HttpRequest("POST", path, lines))
         if status != 200:
             raise refusal(what, status, reply)
         try:
             parsed = orjson.loads(reply)
         except ValueError:
             raise EngineUnavailable(f"{what} failed: the reply is no JSON") from None
+        items = parsed.get("items", []) if isinstance(parsed, dict) else []
+        if any(told.get("status") == GONE for item in items for told in item.values()):
+            raise IndexMissing(f"{self.name} is gone: someone removed it while it was filled")
         return parsed if isinstance(parsed, dict) else {}
 
     def _patiently(self, act: Callable[[], None]) -> None:

@@ -13,6 +13,7 @@ _OF_TEMPORARY = {
     "translog.durability",
     "auto_expand_replicas",
     "refresh_interval",
+    "store.stats_refresh_interval",
 }
 """Settings that a temporary index has for the sake of its measurement."""
 

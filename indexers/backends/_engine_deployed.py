@@ -112,7 +112,8 @@ class DeployedIndex:
         their id is removed.
 
         Args:
-            documents: some at a time; nothing of them is kept.
+            documents: some at a time; nothing of them is kept. Their ids are unique: of two
+                with one id, either may stay.
             progress: called with the number of documents sent.
 
         Returns:

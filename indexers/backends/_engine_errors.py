@@ -6,6 +6,7 @@ cause is told, with the next step where there is one.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import orjson
@@ -89,4 +90,7 @@ def _parsed(body: bytes) -> object:
     try:
         return orjson.loads(body)
     except ValueError:
-        return body.decode(errors="replace")
+        text = body.decode(errors="replace")
+    # a proxy answers with a page, of which the title tells all
+    title = re.search(r"<title>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
+    return title[1] if title else text

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from indexers.backends._engine_errors import Refused, refusal
+from indexers.backends._engine_errors import Refused, reason, refusal
 from indexers.backends._engine_pit import index_path
 from indexers.errors import BackendError, IndexMissing, SettingError
 from indexers.index_types import HttpRequest, Transport
@@ -17,6 +17,7 @@ from indexers.index_types import HttpRequest, Transport
 _LOOK = (
     "filter_path=*.mappings,*.settings.index.uuid,*.settings.index.number_of_shards,error,status"
 )
+_COUNT = "_count?filter_path=count,_shards.failed,_shards.failures.reason,error,status"
 _STATE = (
     "_stats/docs?level=shards&filter_path=indices.*.uuid,indices.*.primaries.docs,"
     "indices.*.shards.*.routing.primary,indices.*.shards.*.seq_no.max_seq_no,error,status"
@@ -66,9 +67,16 @@ def count(send: Transport, index: str) -> int:
     """How many documents a search sees.
 
     Raises:
-        BackendError: the server does not tell.
+        BackendError: the server does not tell, or not of every shard.
     """
-    reply = _ask(send, "GET", f"{index_path(index)}/_count?filter_path=count,error,status", index)
+    reply = _ask(send, "GET", f"{index_path(index)}/{_COUNT}", index)
+    shards = reply.get("_shards", {})
+    if shards.get("failed"):
+        failure = (shards.get("failures") or [{}])[0]
+        raise BackendError(
+            f"counting index {index} failed on {shards['failed']} of its shards: "
+            f"{reason(failure.get('reason'))}"
+        )
     return int(reply["count"])
 
 

@@ -34,6 +34,8 @@ SETTINGS = {
     "translog.durability": "async",
     # the analyzer's view of one query text, see _engine_text
     "analyze.max_token_count": 1_000_000,
+    # an engine else tells the size that an index had up to ten seconds ago
+    "store.stats_refresh_interval": "0s",
 }
 
 

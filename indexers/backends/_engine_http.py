@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
+
+import orjson
 
 from indexers.address import Address
 from indexers.errors import EngineUnavailable
 from indexers.index_types import HttpRequest
+
+FIRST_ERROR = 400
 
 
 class HttpTransport:
@@ -46,11 +51,23 @@ class HttpTransport:
             )
         except (self._broken, OSError) as error:
             raise unavailable(self._to, error) from None
-        return int(reply.status), bytes(reply.data)
+        status, data = int(reply.status), bytes(reply.data)
+        # an engine, or a proxy before it, may echo a header
+        return status, hidden(self._to, data) if status >= FIRST_ERROR else data
 
     def close(self) -> None:
         """Close the connections."""
         self._pool.close()
+
+
+def hidden(to: Address, reply: object) -> bytes:
+    """An error reply, parsed or not, without the credentials that opened the server."""
+    if not isinstance(reply, bytes):
+        try:
+            reply = orjson.dumps(reply, default=str)
+        except TypeError:  # a lone surrogate
+            reply = json.dumps(reply, default=str).encode()
+    return to.hide(reply.decode(errors="replace")).encode()
 
 
 def quieten(to: Address) -> None:

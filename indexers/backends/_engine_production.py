@@ -24,13 +24,12 @@ UPDATE_LIMIT_S = 10.0
 NOTHING_ELSE = b'"_source":false,"stored_fields":"_none_"'
 
 
-def for_production(body: dict[str, Any], spec: IndexSpec, name: str) -> dict[str, Any]:
+def for_production(body: dict[str, Any], spec: IndexSpec) -> dict[str, Any]:
     """Settings and mapping of a temporary index, with what this spec is to have beside them.
 
     Args:
         body: from `_engine_fields.index_body`; it is not changed.
         spec: what is built.
-        name: of the index.
     """
     index, mappings = dict(body["settings"]["index"]), dict(body["mappings"])
     if spec.cached:
@@ -40,12 +39,11 @@ def for_production(body: dict[str, Any], spec: IndexSpec, name: str) -> dict[str
         mappings["_source"] = {"includes": [DOCUMENT], **others}
         stored = {"type": "object", "enabled": False}
         mappings["properties"] = mappings["properties"] | {DOCUMENT: stored}
-    made = body | {"settings": body["settings"] | {"index": index}, "mappings": mappings}
-    return made | {"aliases": {alias_of(name): {}}} if spec.updatable else made
+    return body | {"settings": body["settings"] | {"index": index}, "mappings": mappings}
 
 
 def alias_of(name: str) -> str:
-    """The alias by which documents of an index are indexed again."""
+    """The alias by which alone documents of a temporary index are sent."""
     return f"{name}-updates"
 
 

@@ -18,6 +18,10 @@ HTTPS_WANTED, UNAUTHORISED, FORBIDDEN = 400, 401, 403
 GATEWAY = (502, 503, 504)
 
 
+class Forbidden(EngineUnavailable):
+    """The credentials are known, and lack a right."""
+
+
 def ask_version(to: Address, flavour: str, timeout_s: float) -> tuple[str, tuple[int, ...]]:
     """Version of the server as it tells it, and its first two numbers.
 
@@ -55,6 +59,21 @@ def ask_version(to: Address, flavour: str, timeout_s: float) -> tuple[str, tuple
     return number, tuple(int(part) for part in re.findall(r"\d+", number)[:2])
 
 
+def seen_version(to: Address, flavour: str, timeout_s: float) -> str:
+    """Version of the server; empty where these credentials have no right over the cluster.
+
+    Args:
+        to, flavour, timeout_s: as of `ask_version`.
+
+    Raises:
+        EngineUnavailable: as `ask_version`, but for what is forbidden.
+    """
+    try:
+        return ask_version(to, flavour, timeout_s)[0]
+    except Forbidden:
+        return ""
+
+
 def check_let_in(to: Address, status: int, reply: bytes) -> None:
     """Look at the answer to a first request.
 
@@ -81,7 +100,8 @@ def _locked(to: Address, status: int, reply: bytes) -> EngineUnavailable:
     else:
         sent = "this API key" if to.api_key else "this user and password"
         todo = f"it does not take {sent}: the server wants other credentials, by {ways}"
-    return EngineUnavailable(f"{to.shown} does not let us in: {todo} ({told})")
+    kind = Forbidden if status == FORBIDDEN else EngineUnavailable
+    return kind(f"{to.shown} does not let us in: {todo} ({told})")
 
 
 def _flavour(version: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from indexers.backends._engine_dialect import Dialect
 from indexers.backends._engine_elasticsearch import DIALECT
 from indexers.backends._engine_elasticsearch_vectors import SINCE
 from indexers.backends._engine_errors import refusal, squash
-from indexers.backends._engine_http import quieten, unavailable
+from indexers.backends._engine_http import hidden, quieten, unavailable
 from indexers.backends._engine_vectors import is_native, type_of
 from indexers.errors import BackendError, EngineUnavailable, MissingPackage
 from indexers.index_types import IndexSpec
@@ -117,9 +117,12 @@ class Elasticsearch(Engine):
         try:
             reply = client.perform_request(method, path, headers=headers, body=body)
         except self._module.ApiError as error:
-            raise refusal(what, int(error.meta.status), error.body) from None
+            told = hidden(self._to, error.body)
+            raise refusal(what, int(error.meta.status), told) from None
         except self._module.SerializationError as error:  # a reply that is no JSON
-            raise EngineUnavailable(f"{what} failed: {squash(error.message)}") from None
+            raise EngineUnavailable(
+                f"{what} failed: {squash(self._to.hide(error.message))}"
+            ) from None
         except self._module.TransportError as error:
             cause = error.errors[0] if error.errors else error.message
             raise unavailable(self._to, cause) from None

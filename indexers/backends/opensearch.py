@@ -1,4 +1,4 @@
-"""OpenSearch 2.x and later: tables and hashes as tokens, ranking by a script, BM25.
+"""OpenSearch 2.0 and later: tables and hashes as tokens, ranking by a script, BM25.
 
 The k-NN plugin is needed for families of vectors and for graphs alone.
 """
@@ -13,7 +13,7 @@ from indexers.backends import _engine_admin as admin
 from indexers.backends._engine import Engine
 from indexers.backends._engine_dialect import Dialect
 from indexers.backends._engine_errors import refusal, squash
-from indexers.backends._engine_http import quieten, unavailable
+from indexers.backends._engine_http import hidden, quieten, unavailable
 from indexers.backends._engine_layout import ranked_by
 from indexers.backends._engine_opensearch import DIALECT, check_plugin
 from indexers.backends._engine_opensearch_vectors import (
@@ -26,6 +26,7 @@ from indexers.backends._engine_vectors import is_native, type_of
 from indexers.errors import EngineUnavailable, MissingPackage
 from indexers.index_types import IndexSpec
 
+OLDEST = (2, 0)
 WITHOUT_RECOVERY_SOURCE = (2, 15)
 """The version from which an index need not keep a second, hidden source."""
 
@@ -38,6 +39,9 @@ class OpenSearch(Engine):
     dialect: ClassVar[Dialect] = DIALECT
 
     def _accept(self, version: tuple[int, ...], spec: IndexSpec | None = None) -> None:
+        if version < OLDEST:
+            told = f"{self._to.shown} is OpenSearch {'.'.join(map(str, version))}"
+            raise EngineUnavailable(f"{told}: {'.'.join(map(str, OLDEST))} or later is needed")
         if spec is None:
             return
         native = is_native(spec)
@@ -90,9 +94,10 @@ class OpenSearch(Engine):
         except NoAnswer as error:
             raise unavailable(self._to, error.info) from None
         except TransportError as error:
-            raise refusal(what, int(error.status_code), error.info) from None
+            told = hidden(self._to, error.info)
+            raise refusal(what, int(error.status_code), told) from None
         except OpenSearchException as error:  # such as a reply that is no JSON
-            raise EngineUnavailable(f"{what} failed: {squash(str(error))}") from None
+            raise EngineUnavailable(f"{what} failed: {squash(self._to.hide(str(error)))}") from None
         return reply if isinstance(reply, dict) else {}
 
 

@@ -72,7 +72,7 @@ def child(mode: str, name: str, url: str, folder: Path, n: int) -> dict[str, flo
     engine: Any = backend(name)(BackendConfig(url=url, owner="bench", timeout_s=120))
     docs, spec = corpus(n), spec_of(name)
     index, (_, numbers) = new_name("bench"), ask_version(engine._to, engine.flavour, 30)
-    body = engine.index_body(spec, docs, numbers, index)
+    body = engine.index_body(spec, docs, numbers)
     with engine._building(spec.layout, index, body, no_progress) as build:
         build.create()
         try:

@@ -65,7 +65,7 @@ def test_the_engine_of_an_index_is_the_only_one_or_named():
         ({"id_field": "sku"}, "only with --index"),
         ({"body": ("b.json",)}, "only with --attach"),
         ({"attach": "g*", **OPENSEARCH}, "the name of one index"),
-        ({"kind": "attached"}, "no 'attached'"),
+        ({"kind": "attached"}, "attached needs --attach NAME"),
     ],
 )
 def test_what_does_not_fit_together_is_one_line(flags, told):

@@ -106,6 +106,7 @@ def test_index_body_of_lsh():
                 "requests.cache.enable": False,
                 "translog.durability": "async",
                 "analyze.max_token_count": 1_000_000,
+                "store.stats_refresh_interval": "0s",
             }
         },
         "mappings": {
@@ -142,7 +143,9 @@ def test_bulk_lines_of_flat_and_bm25():
     assert lines(FLAT, documents(ids=('q"', "ü")))[1] == (
         b'{"index":{"_id":"1"}}\n{"id":"\xc3\xbc","c":"' + SENT[1] + b'"}\n'
     )
-    assert lines(BGE, documents(VECTORS))[0] == b'{"index":{"_id":"0"}}\n{"id":"a","v":[0.6,-0.8]}\n'
+    assert (
+        lines(BGE, documents(VECTORS))[0] == b'{"index":{"_id":"0"}}\n{"id":"a","v":[0.6,-0.8]}\n'
+    )
     assert lines(BM25, documents(None, texts=("", 'say "x"\n'))) == [
         b'{"index":{"_id":"0"}}\n{"id":"a","text":""}\n',
         b'{"index":{"_id":"1"}}\n{"id":"b","text":"say \\"x\\"\\n"}\n',

@@ -35,7 +35,7 @@ UPDATE_PATH = "/i-updates/_bulk?require_alias=true&filter_path=items.*.status,it
 def body_of(spec, source):
     plain = index_body({"text": {"type": "text"}}, "me", "now", source)
     before = repr(plain)
-    made = production.for_production(plain, spec, "harness-me-1")
+    made = production.for_production(plain, spec)
     assert repr(plain) == before
     return plain, made
 
@@ -66,11 +66,6 @@ def test_the_document_alone_is_stored():
         "text": {"type": "text"},
         "document": {"type": "object", "enabled": False},
     }
-
-
-def test_an_index_that_is_written_into_has_an_alias():
-    _, made = body_of(replace(SPEC, updatable=True), {"enabled": False})
-    assert made["aliases"] == {"harness-me-1-updates": {}}
 
 
 @pytest.mark.parametrize("dialect", [_engine_opensearch.DIALECT, _engine_elasticsearch.DIALECT])

@@ -169,7 +169,7 @@ def test_bodies_of_texts(engine, kind, terms, least):
 def test_the_index_of_min_hash(engine):
     made = engine(BackendConfig(url="http://127.0.0.1:1"))
     documents = Documents(["a"], ["x"], None)
-    body = made.index_body(IndexSpec(engine.name, "min_hash"), documents, (9, 0), "i")
+    body = made.index_body(IndexSpec(engine.name, "min_hash"), documents, (9, 0))
     assert body["mappings"]["properties"]["text"] == {
         "type": "text",
         "analyzer": "hashed",
@@ -207,7 +207,7 @@ def test_more_like_this_is_indexed_as_bm25(engine):
     made = engine(BackendConfig(url="http://127.0.0.1:1"))
     documents = Documents(["a"], ["x"], None)
     specs = [IndexSpec(engine.name, kind) for kind in ("more_like_this", "bm25")]
-    one, other = (made.index_body(spec, documents, (9, 0), "i")["settings"] for spec in specs)
+    one, other = (made.index_body(spec, documents, (9, 0))["settings"] for spec in specs)
     assert one == other
     assert properties(specs[0], documents, engine.dialect) == {
         "text": {"type": "text", "analyzer": "standard"}

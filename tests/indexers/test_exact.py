@@ -134,7 +134,7 @@ def test_no_documents(tmp_path):
 
 def test_bad_input(tmp_path):
     handle = build(fingerprints([[0]]), tmp_path)
-    with pytest.raises(SettingError, match="choose from code, signature"):
+    with pytest.raises(SettingError, match="exists on engines only"):
         ask(handle, fingerprints([[0]]), k=1, rerank="window")
     with pytest.raises(BackendError, match="8 bits and the fingerprints 16"):
         ask(handle, fingerprints([[0, 0]]), k=1)

@@ -14,7 +14,7 @@ from indexers.backends._engine_layout import properties
 from indexers.backends._engine_opensearch import DIALECT, check_plugin, clause_limit, cosine
 from indexers.backends._engine_search import bodies
 from indexers.backends.opensearch import OpenSearch
-from indexers.errors import BackendError
+from indexers.errors import BackendError, EngineUnavailable
 from indexers.index_types import (
     BackendConfig,
     Documents,
@@ -109,6 +109,7 @@ def test_index_body_of_lsh():
                 "requests.cache.enable": False,
                 "translog.durability": "async",
                 "analyze.max_token_count": 1_000_000,
+                "store.stats_refresh_interval": "0s",
             }
         },
         "mappings": {
@@ -145,7 +146,9 @@ def test_bulk_lines_of_flat_and_bm25():
     assert lines(FLAT, documents(ids=('q"', "ü")))[1] == (
         b'{"index":{"_id":"1"}}\n{"id":"\xc3\xbc","c":"' + SENT[1] + b'"}\n'
     )
-    assert lines(BGE, documents(VECTORS))[0] == b'{"index":{"_id":"0"}}\n{"id":"a","v":[0.6,-0.8]}\n'
+    assert (
+        lines(BGE, documents(VECTORS))[0] == b'{"index":{"_id":"0"}}\n{"id":"a","v":[0.6,-0.8]}\n'
+    )
     assert lines(BM25, documents(None, texts=("", 'say "x"\n'))) == [
         b'{"index":{"_id":"0"}}\n{"id":"a","text":""}\n',
         b'{"index":{"_id":"1"}}\n{"id":"b","text":"say \\"x\\"\\n"}\n',
@@ -221,3 +224,18 @@ def test_the_second_source_is_left_out_where_the_server_can():
     backend = OpenSearch(BackendConfig(url="http://127.0.0.1:1"))
     assert backend._source((2, 14)) == {"enabled": False}
     assert backend._source((2, 15)) == {"enabled": False, "recovery_source_enabled": False}
+
+
+@pytest.mark.parametrize("version", [(1, 3), (0, 9)])
+def test_a_server_that_is_too_old_is_named(version):
+    old = OpenSearch(BackendConfig(url="http://me:secret@127.0.0.1:1"))
+    with pytest.raises(EngineUnavailable) as caught:
+        old._accept(version)
+    number = ".".join(map(str, version))
+    told = f"http://127.0.0.1:1 is OpenSearch {number}: 2.0 or later is needed"
+    assert str(caught.value) == told
+
+
+@pytest.mark.parametrize("version", [(2, 0), (2, 19), (3, 1)])
+def test_servers_from_2_0_on_are_taken(version):
+    OpenSearch(BackendConfig(url="http://127.0.0.1:1"))._accept(version)

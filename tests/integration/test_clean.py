@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.cleaning import Server
+from harness import cleaning
+from harness.cleaning import Server, remove, without_young
 from harness.tuning import store
 from harness.tuning.study import WORK
 from indexers.index_types import BackendConfig
@@ -116,6 +117,7 @@ def test_json_tells_all_that_is_known(engine, make, clean, node):
         "owner": OWNER,
         "documents": 3,
         "in_use": None,
+        "kept": None,
         "removed": False,
     }
     assert json.loads(clean("--json", "--yes")[0])["indices"][0]["removed"] is True
@@ -172,6 +174,54 @@ def test_what_a_running_study_of_the_reports_holds_stays(engine, make, clean, no
     assert json.loads(out)["folders"] == []  # an owner names indices alone
     assert node.indices(f"harness-{OWNER}-*") == []
     assert "may also stand" not in told
+
+
+def test_a_young_index_of_which_nothing_is_known_stays(engine, make, node):
+    server = Server(engine, BackendConfig(url=node.url))
+    make(OURS)
+    (one,) = server.leftovers(OWNER, {})
+    (young,) = without_young([one], set(), 1.0)
+    assert not young.free
+    assert young.kept.endswith(f"--owner {OWNER} removes it")
+    assert remove(server, [young], pytest.fail) == [young]
+    assert node.indices(f"harness-{OWNER}-*") == [OURS]
+    for known, hours in (({OWNER}, 1.0), (set(), 0.0)):
+        assert without_young([one], known, hours) == [one]
+    (gone,) = remove(server, without_young([one], {OWNER}, 1.0), pytest.fail)
+    assert gone.removed
+    assert node.indices(f"harness-{OWNER}-*") == []
+
+
+def test_the_command_keeps_a_young_index_and_removes_what_a_stopped_study_left(
+    engine, make, clean, node, tmp_path
+):
+    make(OURS)
+    # with this age, and without an owner, nothing but what the reports know can be removed
+    ages = ("--older-than", "1000000", "--json", "--yes")
+
+    def listed():
+        found = json.loads(clean(*ages, owner=None)[0])["indices"]
+        return next(one for one in found if one["index"] == OURS)
+
+    assert listed()["kept"].startswith("younger than 1e+06 h")
+    assert node.indices(f"harness-{OWNER}-*") == [OURS]
+    place = node.url.removeprefix("http://")
+    with store.open_study(tmp_path / "reports" / "mine") as held:
+        held.put_meta("standing", [{"backend": engine, "server": place, "owner": OWNER}])
+        assert listed()["in_use"] == "reports/mine"
+    assert listed()["removed"]
+    assert node.indices(f"harness-{OWNER}-*") == []
+
+
+def test_a_merge_or_a_request_in_flight_is_work():
+    def counts(**current):
+        quiet = {"search": {"query_total": 7, "query_current": 0}, "merges": {"current": 0}}
+        return {"total": {name: group | current for name, group in quiet.items()}}
+
+    assert not cleaning._in_flight(counts())
+    assert not cleaning._in_flight(counts(query_total=9))
+    assert cleaning._in_flight({"total": {"merges": {"current": 1}}})
+    assert cleaning._in_flight({"total": {"search": {"fetch_current": 2}}})
 
 
 def test_servers_of_a_study_s_notes_are_named(engine, clean, tmp_path):

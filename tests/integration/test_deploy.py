@@ -18,6 +18,7 @@ import urllib3
 
 from harness.config import StudyConfig
 from harness.deploy.content import content
+from harness.deploy.deployment import Deployment
 from harness.deploy.write import put_deploy
 from harness.tuning.plan import Plan
 from harness.tuning.store import Store
@@ -36,7 +37,10 @@ def write_lines(path, records):
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory, data_dir):
-    """40 judged queries, what is relevant to them, and 500 more documents, in no order of ids."""
+    """40 judged queries, what is relevant to them, and 500 more documents, in no order of ids.
+
+    Documents have a `rank` that tells nothing of them.
+    """
     source, folder = data_dir("debian-neardup"), tmp_path_factory.mktemp("corpus")
     queries = lines(source / "queries.jsonl")[:40]
     asked = {query["_id"] for query in queries}
@@ -47,6 +51,7 @@ def corpus(tmp_path_factory, data_dir):
     chosen = [d for d in documents if d["_id"] in wanted]
     chosen += [d for d in documents if d["_id"] not in wanted][:500]
     np.random.default_rng(5).shuffle(chosen)
+    chosen = [document | {"rank": row} for row, document in enumerate(chosen)]
     write_lines(folder / "corpus.jsonl", chosen)
     write_lines(folder / "queries.jsonl", queries)
     rows = "\n".join("\t".join(row) for row in [judged[0], *kept])
@@ -67,13 +72,18 @@ class Measured:
         finally:
             store.close()
 
-    def deploy(self, into, **wanted):
-        """Write the files for the one trial of this setting; gives it."""
+    def find(self, **wanted):
+        """The one trial of this setting."""
         (trial,) = (
             t
             for t in self.trials()
             if all(getattr(t.setting, name) == value for name, value in wanted.items())
         )
+        return trial
+
+    def deploy(self, into, **wanted):
+        """Write the files for the one trial of this setting; gives it."""
+        trial = self.find(**wanted)
         store = Store(self.folder / "study.sqlite")
         plan = Plan("a-study", self.folder, (), (), self.dimension)
         try:
@@ -92,7 +102,7 @@ class Measured:
         return found
 
 
-def measure(folder, corpus, urls, *arguments, expect=0, dimension=None, **values):
+def measure(folder, corpus, urls, *arguments, expect=(0,), dimension=None, **values):
     """Run `harness tune`; gives the study."""
     command = [str(Path(sys.executable).with_name("harness")), "tune", "--sla-ms", "2000"]
     command += ["--config", str(folder.parent / "quick.yaml"), "--out", str(folder)]
@@ -105,7 +115,7 @@ def measure(folder, corpus, urls, *arguments, expect=0, dimension=None, **values
         env=environment,
         timeout=600,
     )
-    assert done.returncode == expect, done.stderr[-2000:]
+    assert done.returncode in expect, done.stderr[-2000:]
     config = StudyConfig(sla_ms=2000, corpus=str(corpus), samples=300, **values)
     return Measured(folder, config, dimension)
 
@@ -232,6 +242,116 @@ def test_an_engine_gives_the_answers_of_the_trial(
     assert answers == texts.answers(trial.key)
 
 
+FILTER, OTHER = "rank=100..450", "none"
+EVERY_KIND = [
+    {"family": "bihash", "kind": "lsh", "rerank": "window"},
+    {"family": "bihash", "kind": "lsh", "rerank": "none"},
+    {"family": "bihash", "kind": "hnsw"},
+    {"family": "bihash", "kind": "flat"},
+    {"family": "winnowing", "kind": "tokens"},
+]
+
+
+@pytest.fixture(scope="module")
+def every_kind(tmp_path_factory, corpus, vectors, urls):
+    """Every kind of an engine, over vectors where it can be, without a filter and under one."""
+    return measure(
+        tmp_path_factory.mktemp("kinds") / "study",
+        corpus,
+        {"opensearch": urls["opensearch"]},
+        *("--backend", "opensearch", "--family", "winnowing,bihash", "--rate", "200"),
+        *("--kind", "lsh,hnsw,flat,tokens", "--rerank", "window,none", "--samples", "40"),
+        *("--num-tables", "6", "--hash-length", "8", "--ef-search", "500"),
+        *("--filter", FILTER, "--filter", OTHER, "--vectors", vectors / "documents.npy"),
+        expect=(3,),  # so few samples bound no p99: only answers matter here
+        dimension=DIMENSION,
+        family=("winnowing", "bihash"),
+        filter=(FILTER, OTHER),
+        vectors=str(vectors / "documents.npy"),
+    )
+
+
+class InPlace:
+    """The index of deploy files, filled and asked without their scripts."""
+
+    def __init__(self, folder, url, name, corpus, vectors):
+        self.deployment = Deployment(folder / "deploy")
+        self.index = self.deployment.index(url, name)
+        self.records, self.vectors = lines(corpus / "queries.jsonl"), vectors
+        assert self.index.ensure(self.deployment.index_body())
+        documents, path = corpus / "corpus.jsonl", str(vectors / "documents.npy")
+        count = self.deployment.check(documents, path)
+        done, left = self.index.put(self.deployment.documents(documents, path), lambda _: None)
+        assert done + left == count
+
+    def ask(self, filter_=None):
+        """Query id -> (id, score) of its answers, the query itself left out."""
+        texts = [record["text"] for record in self.records]
+        queries = self.deployment.queries(texts, str(self.vectors / "queries.npy"))
+        answers = self.index.ask(queries, self.deployment.search(K + 1, filter_))
+        found = {}
+        for record, hits in zip(self.records, answers, strict=True):
+            kept = [(hit.id, hit.score) for hit in hits if hit.id != record["_id"]][:K]
+            if kept:
+                found[record["_id"]] = kept
+        return found
+
+
+def same(found, expected, *, tied):
+    """Whether answers are the trial's; `tied`: but for which of the worst score are the last."""
+    assert sorted(found) == sorted(expected)
+    for query, hits in found.items():
+        ids = [name for name, _ in hits]
+        if not tied:
+            assert ids == expected[query], query
+            continue
+        assert len(ids) == len(expected[query])
+        worst = min(score for _, score in hits)
+        above = [name for name, score in hits if score > worst]
+        assert expected[query][: len(above)] == above, query
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("setting", EVERY_KIND, ids=lambda s: "-".join(s.values()))
+def test_every_kind_gives_the_answers_of_its_rows_under_any_filter(
+    setting, every_kind, urls, index, corpus, vectors, tmp_path
+):
+    # which documents of equal scores are in the window, or are met by a graph, is the engine's
+    tied = setting["kind"] == "hnsw" or setting.get("rerank") == "window"
+    every_kind.deploy(tmp_path, filter=FILTER, **setting)
+    mine = InPlace(tmp_path, urls["opensearch"], index, corpus, vectors)
+    for asked_for, row in ((None, None), (OTHER, None), (FILTER, FILTER)):
+        expected = every_kind.answers(every_kind.find(filter=row, **setting).key)
+        same(mine.ask(asked_for), expected, tied=tied)
+
+
+@pytest.mark.engine
+def test_the_only_filter_of_a_study_is_asked_for_unless_told_otherwise(
+    every_kind, urls, index, corpus, vectors, tmp_path
+):
+    study, setting = every_kind, {"family": "bihash", "kind": "flat"}
+    alone = Measured(study.folder, study.config.model_copy(update={"filter": (FILTER,)}), DIMENSION)
+    alone.deploy(tmp_path, filter=FILTER, **setting)
+    mine = InPlace(tmp_path, urls["opensearch"], index, corpus, vectors)
+    for asked_for, row in ((None, FILTER), (OTHER, None)):
+        expected = study.answers(study.find(filter=row, **setting).key)
+        same(mine.ask(asked_for), expected, tied=False)
+
+
+@pytest.mark.engine
+def test_a_file_with_an_id_twice_is_refused_before_anything_is_made(
+    texts, urls, index, corpus, tmp_path
+):
+    """An engine would delete first and index later: which of the two would stay is a race."""
+    texts.deploy(tmp_path, backend="opensearch", family="simhash")
+    records = lines(corpus / "corpus.jsonl")[:3]
+    write_lines(tmp_path / "twice.jsonl", [*records, records[1] | {"title": " ", "text": " "}])
+    place = ["--url", urls["opensearch"], "--index", index, "twice.jsonl"]
+    _, told = run(tmp_path, "ingest.py", *place, cwd=tmp_path, expect=1)
+    assert f"line 4: id '{records[1]['_id']}' is given twice, first in line 2" in told
+    assert urllib3.request("GET", f"{urls['opensearch']}/{index}").status == 404
+
+
 IN_PROCESS = [
     {"backend": "tables", "family": "simhash", "kind": "lsh"},
     {"backend": "tables", "family": "minhash", "kind": "lsh"},
@@ -288,7 +408,7 @@ def test_the_pick_of_a_study_is_deployed_and_goes_with_it(learnt, corpus, vector
         assert str(learnt.folder.parent) not in text
         assert str(corpus) not in text
     again = (*IN_PROCESS_STUDY, "--vectors", vectors / "documents.npy")
-    measure(learnt.folder, corpus, {}, *again, "--sla-ms", "0.00001", expect=3)
+    measure(learnt.folder, corpus, {}, *again, "--sla-ms", "0.00001", expect=(3,))
     assert not (learnt.folder / "deploy").exists()
     measure(learnt.folder, corpus, {}, *again)
     back = {path.name: path.read_text() for path in (learnt.folder / "deploy").glob("*.[mpj]*")}

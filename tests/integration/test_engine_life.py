@@ -15,12 +15,14 @@ import numpy as np
 import pytest
 
 from indexers import registry
+from indexers.address import address_of
 from indexers.backends import _engine_build as building
 from indexers.backends import _engine_bulk as lines
 from indexers.backends import _engine_chunks as chunks
 from indexers.backends import _engine_merge as merging
 from indexers.backends import _engine_sending as sending
-from indexers.errors import BackendError, EngineUnavailable
+from indexers.backends._engine_http import HttpTransport
+from indexers.errors import BackendError, EngineUnavailable, IndexMissing
 from indexers.index_types import BackendConfig, Documents, IndexSpec, Layout, SearchParams
 from indexers.types import Fingerprints
 
@@ -384,3 +386,20 @@ def test_a_server_without_room_gets_everything_in_the_end(
     assert refused  # there was a reason to come back
     assert counted(narrow_node, handle.location) == handle.documents == 9000
     backend.drop(handle)
+
+
+def test_a_bulk_that_comes_after_the_removal_makes_no_index(backend, tmp_path, node):
+    """One that timed out may run on while its index is removed."""
+    handle = build(backend, tmp_path, lsh(), documents(20))
+    name = handle.location
+    assert list(node("GET", f"/{name}/_alias")[name]["aliases"]) == [f"{name}-updates"]
+    backend.drop(handle)
+    send = HttpTransport(address_of(backend.name, BackendConfig(url=node.url)), 60.0)
+    made = building.Build(
+        *(backend._call, send, name, {}, handle.spec.layout, 60.0, print, 1.0),
+        alias=f"{name}-updates",
+    )
+    with pytest.raises(IndexMissing, match=f"{name} is gone"):
+        made._bulk(b'{"index":{"_id":"0"}}\n{"id":"a"}\n')
+    send.close()
+    assert node.indices(f"*{name}*") == []

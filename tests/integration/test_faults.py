@@ -10,6 +10,7 @@ import itertools
 import json
 import os
 import signal
+import sqlite3
 import threading
 import time
 from pathlib import Path
@@ -36,8 +37,10 @@ pytestmark = pytest.mark.engine
 OWNER = f"faults-{os.getpid()}"
 OURS = "harness-*"
 LSH = ("--corpus", "catalogue:300", "--family", "simhash", "--kind", "lsh")
-FOUR = (*LSH, "--num-tables", "2,6", "--hash-length", "4,12", "--rate", "300")
 TWO = (*LSH, "--num-tables", "6", "--hash-length", "4,12")
+CALM = ("--rate", "100", "--sla-ms", "5000")
+"""Nothing times out on a busy machine, so that every error is of the fault."""
+FOUR = (*LSH, "--num-tables", "2,6", "--hash-length", "4,12", *CALM)
 RAN = (0, 3)
 """Exit codes of what ran to its end, whatever a busy machine made of the SLA."""
 
@@ -142,8 +145,8 @@ def test_a_node_killed_under_load_is_waited_for_and_the_rest_is_measured(study, 
 
 
 @only_opensearch
-def test_ctrl_c_ends_the_wait_and_the_next_run_goes_on(study, engine, own_node, end):
-    made = study(*TWO, "--rate", "300", *on(engine, own_node), "--patience", "300")
+def test_ctrl_c_ends_the_wait_and_the_next_run_goes_on(study, engine, own_node):
+    made = study(*TWO, *CALM, *on(engine, own_node), "--patience", "300")
     process = made.start()
     told = Reader(process)
     made.wait_for_rows(process, 1)
@@ -164,7 +167,7 @@ def test_a_node_that_stays_away_is_waited_for_once(study, engine, own_node):
     """Two indices were to be built after it died; the tables in process are not held up."""
     made = study(
         *("--corpus", "catalogue:300", "--family", "simhash", "--num-tables", "6"),
-        *("--hash-length", "4,12", "--rate", "300", "--patience", "3"),
+        *("--hash-length", "4,12", *CALM, "--patience", "3"),
         *on(engine, own_node, "tables"),
     )
     process = made.start()
@@ -203,11 +206,11 @@ def test_a_node_that_hangs_for_a_while_under_load(study, engine, own_node):
     time.sleep(4)
     own_node.signal(signal.SIGCONT)
     assert told.ended() in RAN, told.text
-    _, hung = sorted(trials(made), key=lambda t: t["errors"])
-    assert hung["status"] == "ok"
-    assert "saturated" in hung["flags"]
+    assert [t["status"] for t in trials(made)] == ["ok", "ok"]
+    hung = max(trials(made), key=lambda t: t["errors"])
+    assert hung["errors"] >= 100  # of the 300 that waited longer than the second they may take
+    assert "errors" in hung["flags"]
     assert not hung["feasible"]
-    assert hung["errors"] > 0
     assert own_node.indices(OURS) == []
 
 
@@ -222,12 +225,11 @@ def test_a_node_that_hangs_for_good_fails_its_trials(study, engine, own_node):
         assert told.ended() in (*RAN, 1), told.text
     finally:
         own_node.signal(signal.SIGCONT)
-    (failed,) = [t for t in trials(made) if not whole(t)]
-    assert failed["status"] == "failed"
+    (failed,) = [t for t in trials(made) if t["status"] == "failed"]
     assert "no answer from" in failed["error"]
     assert "did not come back within 1 s" in told.text
     made.run()
-    assert all(map(whole, trials(made)))
+    assert len(made.rows()) == 2
     assert own_node.indices(OURS) == []
 
 
@@ -291,34 +293,32 @@ def test_bulk_over_connections_that_always_break_fails_with_its_reason(
 
 def test_load_over_connections_that_break_counts_them(study, engine, node, relay):
     through = relay(node, every(50, b"/_search"))
-    calm = ("--rate", "50", "--sla-ms", "5000")  # nothing times out
-    made = study(*TWO, *calm, *on(engine, through))
+    made = study(*TWO, *CALM, *on(engine, through))
     process = made.start()
     told = Reader(process)
+    made.wait_for_rows(process, 1)
+    owner = _tag(made)
     assert told.ended() in RAN, told.text
     for trial in trials(made):
         assert trial["status"] == "ok"
         assert 1 <= trial["errors"] <= 30
         assert "errors" in trial["flags"]
         assert trial["quality"]["ANNRecall@10"] > 0.1  # asked again afterwards
-    assert node.indices(f"harness-catalogue-300-*{_tag(made)}*") == []
+    assert node.indices(f"harness-{owner}-*") == []
 
 
 def _tag(made):
-    """The part of our names that this study's folder alone has."""
-    import hashlib
-    import socket
-
-    place = f"{socket.gethostname()}:{made.folder.resolve()}"
-    return hashlib.blake2b(place.encode(), digest_size=3).hexdigest()
+    """What the names of this study's indices alone have, while one stands or may stand."""
+    with contextlib.closing(sqlite3.connect(made.folder / "study.sqlite")) as db:
+        ((value,),) = db.execute("SELECT value FROM meta WHERE name = 'standing'").fetchall()
+    (owner,) = {standing["owner"] for standing in json.loads(value)}
+    return owner
 
 
 # ---- other people on the cluster
 
 
-def test_an_index_of_our_name_with_another_mapping_stays(
-    owned, engine, node, tmp_path, monkeypatch
-):
+def test_an_index_of_our_name_with_another_mapping_stays(owned, node, tmp_path, monkeypatch):
     drawn = iter(["0123abcd", "0123abcd", "4567cdef"])
     theirs = f"harness-{OWNER}-0123abcd"
     monkeypatch.setattr(admin.secrets, "token_hex", lambda _: next(drawn))
@@ -361,12 +361,12 @@ def test_two_studies_at_once_leave_each_other_alone(study, engine, own_node):
 
 
 def remove_ours(node, made, limit_s=60):
-    """Remove the study's index as someone else would; gives its name."""
-    end = time.monotonic() + limit_s
+    """Remove the study's index as someone else would; gives the owner that it names."""
+    end, owner = time.monotonic() + limit_s, _tag(made)
     while time.monotonic() < end:
-        for name in node.indices(f"harness-*{_tag(made)}*"):
+        for name in node.indices(f"harness-{owner}-*"):
             node("DELETE", f"/{name}")
-            return name
+            return owner
         time.sleep(0.02)
     raise AssertionError("no index of ours")
 
@@ -376,12 +376,12 @@ def test_an_index_that_someone_removes_during_a_trial_is_made_again(study, engin
     process = made.start()
     told = Reader(process)
     made.wait_for_rows(process, 1)
-    remove_ours(node, made)
+    owner = remove_ours(node, made)
     assert told.ended() in RAN, told.text
     assert "is gone: someone removed it" in told.text
     assert made.rows("failed") == {}
     assert [whole(t) for t in trials(made)] == [True] * 4
-    assert node.indices(f"harness-*{_tag(made)}*") == []
+    assert node.indices(f"harness-{owner}-*") == []
 
 
 def test_an_index_that_someone_removes_while_it_is_filled_is_missed(
@@ -413,7 +413,7 @@ def breaker(node, limit):
 
 def test_a_storm_of_429_fails_the_trials_in_it_and_no_others(study, engine, own_node):
     sizes = ("--num-tables", "2,3,4,6", "--hash-length", "4,8,12", "--samples", "100")
-    made = study(*LSH, *sizes, "--rate", "200", *on(engine, own_node))
+    made = study(*LSH, *sizes, *CALM, *on(engine, own_node))
     process = made.start()
     told = Reader(process)
     made.wait_for_rows(process, 1)
@@ -441,8 +441,9 @@ def test_an_index_that_turns_read_only_is_searched_on_and_removed(study, engine,
     process = made.start()
     told = Reader(process)
     made.wait_for_rows(process, 1)
-    for name in node.indices(f"harness-*{_tag(made)}*"):
+    owner = _tag(made)
+    for name in node.indices(f"harness-{owner}-*"):
         node("PUT", f"/{name}/_settings", {"index.blocks.read_only": True})
     assert told.ended() in RAN, told.text
     assert [t["status"] for t in trials(made)] == ["ok"] * 4
-    assert node.indices(f"harness-*{_tag(made)}*") == []
+    assert node.indices(f"harness-{owner}-*") == []

@@ -80,6 +80,8 @@ class Play:
         if acts.get("print"):
             print("a library greets you")
             os.write(1, b"another does so from C\\n")
+        if acts.get("says"):
+            raise ValueError(acts["says"])
         if acts.get("open"):
             raise BackendError("the index is damaged")
         assert ids == ["a", "b"]

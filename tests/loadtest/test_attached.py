@@ -7,6 +7,7 @@ import pytest
 
 from indexers.errors import BackendError, IndexMissing
 from loadtest.attached import AttachedSearcher, hit_count, search_request
+from loadtest.attached_answers import AnswerSearcher
 
 
 def reply(**changes: object) -> bytes:
@@ -54,3 +55,47 @@ def test_what_is_no_answer_is_an_error(status: int, body: bytes, told: str) -> N
 def test_a_missing_index_is_told() -> None:
     with pytest.raises(IndexMissing, match="shop is not there"):
         hit_count("shop", 404, b"{}")
+
+
+IDS = ["a", "b", "c"]
+
+
+def judged(hits, id_field=None, sent=None):
+    def transport(request):
+        if sent is not None:
+            sent.append(request.path)
+        return 200, orjson.dumps({"timed_out": False, "hits": {"hits": hits}})
+
+    found = AnswerSearcher("shop", (b"one", b"two"), IDS, id_field, transport).search(1)
+    return [IDS[ordinal] for ordinal in found.ordinals], found
+
+
+def test_answers_of_scores_and_ids_alone_are_by_score_then_id() -> None:
+    hits = [
+        {"_score": 5.0, "fields": {"id": ["c"]}},
+        {"_score": 7.0, "fields": {"id": ["b"]}},
+        {"_score": 7.0, "fields": {"id": ["a"]}},
+        {"_score": 1.0, "fields": {"id": ["x"]}},
+    ]
+    names, found = judged(hits)
+    assert names == ["a", "b", "c"]
+    assert found.unknown == 1
+    assert found.scores.tolist() == [7.0, 7.0, 5.0]
+
+
+def test_answers_that_an_engine_put_in_order_stay_so() -> None:
+    for more in ({"_id": "{}"}, {"sort": [7.0, "{}"]}):
+        hits = [
+            {"_score": 7.0, "fields": {"id": [name]}}
+            | {n: v.format(name) if n == "_id" else [v[0], name] for n, v in more.items()}
+            for name in ("c", "a", "b")
+        ]
+        assert judged(hits)[0] == ["c", "a", "b"]
+    by_sku = [{"_score": 7.0, "fields": {"sku": [name]}} for name in ("c", "a")]
+    assert judged(by_sku, "sku")[0] == ["c", "a"]
+
+
+def test_a_judged_query_prefers_a_copy() -> None:
+    sent: list[str] = []
+    judged([], sent=sent)
+    assert sent == ["/shop/_search?preference=query-1"]

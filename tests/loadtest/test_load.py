@@ -187,3 +187,13 @@ def test_queries_of_other_parameters_are_refused(runner, target) -> None:
     other = replace(target(), made_by={"family": "simhash", "learnt": "00"})
     with pytest.raises(BackendError, match="have family None, not 'simhash'"):
         runner.run(other, SHORT)
+
+
+@pytest.mark.parametrize("text", ["sent Basic bWU6c2VjcmV0MQ==", "http://me:secret1@h", "secret1"])
+def test_what_opens_the_server_is_in_no_error(runner, target, text) -> None:
+    made = target(says=text)
+    config = BackendConfig(url="http://127.0.0.1:1", user="me", password="secret1")
+    with pytest.raises(BackendError, match=r"searched: ValueError: .*\*\*\*") as caught:
+        runner.run(replace(made, config=config), COLD)
+    assert "secret1" not in str(caught.value)
+    assert "bWU6" not in str(caught.value)

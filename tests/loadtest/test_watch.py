@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from indexers.errors import BackendError
+from loadtest.messages import Tick
 from loadtest.profile import LoadProfile
 from loadtest.recording import Recording
 
@@ -65,3 +66,31 @@ def test_nothing_recorded_has_no_figures() -> None:
     assert recording.rate_per_s == 0
     assert recording.percentiles() == {"p50": None, "p99": None}
     assert len(recording.latency_ms) == len(recording.query) == 0
+
+
+def test_a_load_without_end_keeps_a_sample_of_a_fixed_size() -> None:
+    recording = Recording(kept=1000)
+    for number in range(200):
+        at = np.arange(100 * number, 100 * number + 100)
+        tick = Tick("load", 1, 1.0, 0, 1.0, 0, False, at + 0.5, at + 0.25, at.astype(np.int32))
+        recording.add(tick)
+        assert len(recording.query) == min(1000, 100 * (number + 1))
+    query = recording.query
+    assert recording.ended == 20_000
+    assert len(set(query.tolist())) == 1000
+    assert np.array_equal(recording.latency_ms, query + 0.5)
+    assert np.array_equal(recording.service_ms, query + 0.25)
+    # each fifth of the requests is drawn as often as any other: 200 of 1000, 12 of deviation
+    parts = np.bincount(query // 4000, minlength=5)
+    assert np.all(np.abs(parts - 200) < 60)
+    # the median of 0 to 19,999 by 1,000 of them: its deviation is 20,000 · √(1 / 4000)
+    assert abs(recording.percentiles()["p50"] - 10_000) < 1300
+
+
+def test_percentiles_are_those_of_the_sorted_values() -> None:
+    recording, rng = Recording(), np.random.default_rng(3)
+    values = np.append(rng.exponential(size=499), np.inf)
+    told = np.zeros(500, np.int32)
+    recording.add(Tick("load", 1, 1.0, 500, 1.0, 1, False, values, values, told))
+    ascending = sorted(values.tolist())
+    assert recording.percentiles() == {"p50": ascending[249], "p99": ascending[494]}

@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from harness.deployed import Deployment, plainly
+from harness.deploy.command import folder_option, ingest_options, plainly
+from harness.deploy.deployment import Deployment
 
 HERE = Path(__file__).parent
 
@@ -11,10 +12,8 @@ HERE = Path(__file__).parent
 def main() -> None:
     """Read the arguments, then the documents."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, default=Path("index"), help="of the index (index)")
-    parser.add_argument("--vectors", help=".npy in the order of the documents, or Parquet with ids")
-    parser.add_argument("--model", help="folder of the model that makes the vectors")
-    parser.add_argument("documents", type=Path, help='JSON lines: {"_id": "1", "text": "…"}')
+    folder_option(parser)
+    ingest_options(parser)
     given = parser.parse_args()
     with plainly():
         deployment = Deployment(HERE, given.model)

@@ -8,6 +8,8 @@ from harness.config import StudyConfig
 from harness.deploy.content import content, shown_command
 from harness.deploy.write import put_deploy
 from harness.settings import Setting
+from harness.tuning.conclude import _deploy
+from harness.tuning.pick import Choice
 from harness.tuning.plan import Plan
 from harness.tuning.store import Store
 from harness.tuning.trial import Trial
@@ -143,3 +145,65 @@ def test_the_folder_is_replaced_whole_and_removed(tmp_path):
     put_deploy(tmp_path, None)
     put_deploy(tmp_path, None)
     assert list(tmp_path.iterdir()) == []
+
+
+def manifest(found):
+    told = json.loads(found["fingerprint.json"])
+    return told["index"], told["search"]
+
+
+@pytest.mark.parametrize("filters", [("none", "price=10..50"), ("price=10..50", "brand=acme")])
+def test_of_several_filters_none_is_deployed_but_all_can_be_asked(files, filters):
+    found = files(lsh("opensearch", filter="price=10..50"), filter=filters)
+    index, search = manifest(found)
+    held = {"price": "double", "brand": "keyword"}
+    fields = sorted(text.partition("=")[0] for text in filters if text != "none")
+    assert index["attributes"] == [[name, held[name]] for name in fields]
+    assert "filter" not in search
+    properties = json.loads(found["index.json"])["mappings"]["properties"]
+    assert {n for n in properties if n.startswith("a")} == {
+        f"a{row}_{name}" for row, name in enumerate(fields)
+    }
+    assert "range" not in found["query.json"]
+    readme = found["README.md"]
+    assert "price" not in readme.splitlines()[0]
+    assert "all documents may be answered" in readme
+    assert "the figures are of the slowest: `price=10..50`" in readme
+
+
+def test_an_unfiltered_row_of_a_filtered_study_holds_the_attributes(files):
+    index, search = manifest(files(lsh("tables"), filter=("none", "price=10..50")))
+    assert index["attributes"] == [["price", "double"]]
+    assert "filter" not in search
+
+
+def test_the_only_filter_of_a_study_is_that_of_every_query(files):
+    found = files(lsh("opensearch", filter="price=10..50"), filter=("price=10..50",))
+    index, search = manifest(found)
+    assert index["attributes"] == [["price", "double"]]
+    assert search["filter"] == {"field": "price", "low": 10, "high": 50}
+    assert '"range"' in found["query.json"]
+    assert "without it `price=10..50` counts" in found["README.md"]
+
+
+def test_the_readme_follows_the_statistic(tmp_path):
+    trial = Trial(
+        "0123456789abcdef",
+        lsh("tables"),
+        False,
+        "ok",
+        quality={"nDCG@10": 0.5},
+        latency_ms={"p50": 1.5, "p99": 7.5},
+    )
+    plan = Plan("goods-12345678", tmp_path, (), ())
+    store = Store(tmp_path / "study.sqlite")
+    readmes = []
+    for stat in ("p99", "p50", "p99"):
+        study = StudyConfig(sla_ms=100, sla_stat=stat)
+        choice = Choice(trial, None, None, (), None)
+        _deploy(study, plan, store, "nDCG@10", choice, "harness tune")
+        readmes.append((tmp_path / "deploy" / "README.md").read_text())
+    store.close()
+    assert "- p99: 7.5 ms" in readmes[0]
+    assert "- p50: 1.5 ms" in readmes[1]
+    assert readmes[2] == readmes[0]

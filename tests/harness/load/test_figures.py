@@ -91,3 +91,12 @@ def test_a_page_says_how_locust_rounds(capsys):
     show(figures(Recording(), loop="page"), None, as_json=False)
     show(figures(result([5.0] * 400), loop="page"), None, as_json=False)
     assert "Locust's page rounds" in capsys.readouterr().out
+
+
+def test_what_was_too_much_to_keep_is_told():
+    recording = Recording(kept=400)
+    values = np.full(500, 2.0)
+    recording.add(Tick("load", 1, 5.0, 500, 5.0, 0, False, values, values, np.zeros(500, np.int32)))
+    row = figures(recording, loop="page").row
+    assert row.samples == 500
+    assert row.remarks == ("latencies are of 400 requests, drawn at random from 500",)

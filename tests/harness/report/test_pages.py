@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from harness.report import html, markdown, model, words
+from harness.report import html, markdown, model, tables, words
 from harness.settings import Setting
 from harness.tuning import attached_run, outcome, sla
 from harness.tuning.trial import Trial
@@ -280,3 +280,23 @@ def test_markdown_shows_the_best_ten_then_all(document, study):
     assert len(re.findall(r"^\| ", everything, re.M)) == 90
     for plot in ("latency_quality", "qps_quality", "memory_quality", "heatmap"):
         assert f"]({plot}.png)" in text
+
+
+def test_the_largest_fields_are_told_and_all_of_them_stand_in_the_table(
+    page, document, trial, summarise
+):
+    sizes = {"id": 3_000_000, "h8": 5_200_000, "c": 4_000_000, "h16": 6_000}
+    one = trial("a" * 16, backend="elasticsearch") | {"field_bytes": sizes}
+    summary = summarise([one, trial("b" * 16)], pick=one)
+    told = "of 4 in the index that served it, then c 4.00 MB, id 3.00 MB"
+    assert told in page(summary).text
+    assert told in document(summary)
+    header, first, _ = tables.trials_csv(summary["trials"]).splitlines()
+    row = dict(zip(header.split(","), first.split(","), strict=False))
+    assert {name: row[f"field_bytes.{name}"] for name in sizes} == {
+        "id": "3000000",
+        "h8": "5200000",
+        "c": "4000000",
+        "h16": "6000",
+    }
+    assert "Largest field" not in page(summarise([trial("b" * 16)])).text

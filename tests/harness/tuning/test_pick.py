@@ -156,3 +156,17 @@ def test_front_is_what_the_definition_says(points):
     quality = np.array([p[0] for p in points], dtype=np.float64)
     latency = np.array([p[1] for p in points], dtype=np.float64)
     assert pareto(quality, latency).tolist() == [not dominated(p) for p in points]
+
+
+def test_sizes_are_held_against_sizes_of_the_same_alone():
+    def of_fields(key, size):
+        return replace(trial(key, 0.9, 20, size=size), field_bytes={"c": 1})
+
+    # b is the smaller of the whole indexes, d of the fields: the key decides between these
+    rows = [trial("a", 0.9, 20, size=9), trial("b", 0.9, 20, size=8)]
+    rows += [of_fields("c", 7), of_fields("d", 6)]
+    for shuffled in itertools.permutations(rows):
+        assert picked(*shuffled) == "b"
+    assert picked(*rows[2:]) == "d"
+    assert picked(trial("a", 0.9, 20, size=None), of_fields("c", 7)) == "c"
+    assert picked(trial("b", 0.9, 20, size=None), trial("a", 0.9, 20, size=None)) == "a"

@@ -154,3 +154,26 @@ def test_writing_that_falls_behind_or_fails_is_told():
     assert flagged(ZIPF, written=slow) == ("indexing-slow",)
     assert _remarks(result(), slow) == ("indexing meanwhile failed: the index is full",)
     assert _remarks(result(), kept) == ()
+
+
+def test_of_an_attached_index_only_the_queries_are_replayed():
+    flags = {"attach": "opensearch:shop", "indexing_rate": 7, "fetch": "source", "replay": "zipf"}
+    both = load_words(config(**flags), "opensearch")
+    assert "in the attached index nothing is indexed" in both
+    assert "indexed again, 7 a second" in both
+    alone = config(**flags, kind="attached")
+    told = load_words(alone, "opensearch")
+    assert "Zipf's law with exponent 1;" in told
+    for claim in ("the engine's caches on", "indexed again", "stores the documents"):
+        assert claim not in told
+    assert "without effect on the attached index" in "".join(without_effect(alone))
+
+
+def test_the_row_of_an_attached_index_does_not_hang_on_what_is_indexed_elsewhere():
+    def key(**flags):
+        made = make_plan(config(attach="opensearch:shop", **flags), "corpus", "c" * 32)
+        (found,) = (p.key for p in made.trials if p.point.setting.kind == "attached")
+        return found
+
+    assert key() == key(indexing_rate=7) == key(fetch="ids,source")
+    assert key() != key(replay="zipf")

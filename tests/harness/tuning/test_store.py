@@ -1,12 +1,15 @@
 """A study file holds what was put in, alone, and is refused when it is damaged."""
 
 import multiprocessing
+import shutil
 from contextlib import suppress
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from harness.settings import Setting
+from harness.tuning.connect import owner_tag
 from harness.tuning.store import open_study
 from harness.tuning.trial import Trial
 from indexers.errors import HarnessError, SettingError, StudyError
@@ -107,3 +110,28 @@ def test_a_folder_that_cannot_be_made_is_one_clear_line(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(SettingError, match="--out"), open_study(tmp_path / "file" / "s"):
         pass
+
+
+def test_a_study_is_known_by_a_number_of_its_own_as_long_as_it_lives(tmp_path):
+    with open_study(tmp_path / "a") as one, open_study(tmp_path / "b") as other:
+        drawn = one.identity()
+        assert len(drawn) == 16
+        assert drawn != other.identity()
+        one.clear()
+        assert one.identity() == drawn
+    with open_study(tmp_path / "a") as one:
+        assert one.identity() == drawn
+
+
+def test_two_studies_at_one_place_of_two_hosts_of_one_name_mark_what_they_make_apart(tmp_path):
+    plan = SimpleNamespace(name="catalogue-300-0123abcd", folder=tmp_path / "a")
+    tags = []
+    for _ in range(2):  # the same path, as two containers see it, each with a volume of its own
+        with open_study(plan.folder) as store:
+            tags += [owner_tag(plan, store), owner_tag(plan, store)]
+        shutil.copytree(plan.folder, tmp_path / "copy", dirs_exist_ok=True)
+        shutil.rmtree(plan.folder)
+    assert tags[0] == tags[1] != tags[2] == tags[3]
+    moved = SimpleNamespace(name=plan.name, folder=tmp_path / "copy")
+    with open_study(moved.folder) as store:
+        assert owner_tag(moved, store) not in tags

@@ -1,54 +1,34 @@
-"""What the scripts in a study's `deploy/` folder call: documents in, answers out.
-
-python ingest.py --url URL --index NAME documents.jsonl
-python query.py --url URL --index NAME "a text"
-"""
+"""The files of a `deploy/` folder at work: documents in, answers out."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from harness.collection import jsonl
-from harness.collection.attributes import Columns, taken
-from harness.collection.lines import shown
-from harness.deployed_files import VectorRows
+from harness.collection.attributes import taken
+from harness.deploy.files import VectorRows
+from harness.deploy.ingest import Source
 from harness.filters import filter_of
 from harness.progress import Progress
 from indexers import deployed as deploying
-from indexers.errors import CorpusError, HarnessError, SettingError
+from indexers.errors import SettingError
 from indexers.index_types import Answer, Documents, Queries, SearchParams
 from indexers.protocols import Hasher
 from indexers.registry import backend
-from indexers.types import Items
+from indexers.types import Items, no_progress
+from indexers.types import Progress as Advance
 
 if TYPE_CHECKING:
     from indexers.backends._engine_deployed import DeployedIndex
 
-BLOCK = 1024
-"""Documents held at a time while they are sent to an engine."""
 LEARNT = "weights.npz"
 """File of the weights that a hasher learnt, beside `fingerprint.json`."""
-
-
-@contextmanager
-def plainly() -> Iterator[None]:
-    """End the process with one line where something cannot be done."""
-    try:
-        yield
-    except HarnessError as error:
-        sys.exit(f"{Path(sys.argv[0]).name}: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
 
 
 class Deployment:
@@ -86,6 +66,18 @@ class Deployment:
         family = self.deployed.family
         return family is not None and family.source == "vector"
 
+    def check(self, path: Path, vectors: str | None = None, progress: Advance = no_progress) -> int:
+        """Look through a file before any of it is indexed; gives how many documents it has.
+
+        Raises:
+            CorpusError: as `documents`, or an id is given twice: which of the two an engine
+                would keep is not certain.
+        """
+        count = self._source(path).check(progress)
+        if vectors and self.hashes_vectors:
+            VectorRows(vectors).check_end(count)
+        return count
+
     def documents(self, path: Path, vectors: str | None = None) -> Iterator[Documents]:
         """The documents of a file, some at a time, fingerprinted.
 
@@ -98,17 +90,12 @@ class Deployment:
             SettingError: vectors are needed and there is nothing to make them.
         """
         held = VectorRows(vectors) if vectors and self.hashes_vectors else None
-        rows = jsonl.stream(path, self._fields)
         start = 0
-        while block := list(islice(rows, BLOCK)):
-            ids, texts = [name for name, _, _ in block], [text for _, text, _ in block]
-            items = held.of(ids, start) if held else self._items(texts, queries=False)
-            attributes = Columns(name for name, _ in self.deployed.spec.attributes)
-            for _, _, record in block:
-                attributes.add(partial(jsonl.value_of, record), partial(_fault, path))
-            start += len(block)
+        for block in self._source(path).blocks():
+            items = held.of(block.ids, start) if held else self._items(block.texts, queries=False)
+            start += len(block.ids)
             prints = None if self.deployed.family is None else self.hasher(items)
-            yield Documents(ids, texts, prints, attributes.columns)
+            yield Documents(block.ids, block.texts, prints, block.attributes)
         if held:
             held.check_end(start)
 
@@ -218,6 +205,9 @@ class Deployment:
             raise SettingError(f"{path} cannot be read ({error}): take it from the study") from None
         return dict(read)
 
+    def _source(self, path: Path) -> Source:
+        return Source(path, self._fields, self.deployed.spec.attributes)
+
     @property
     def _fields(self) -> list[str] | None:
         return (self.deployed.source or {}).get("fields")
@@ -226,14 +216,10 @@ class Deployment:
         if not self.hashes_vectors:
             return texts
         if self._encoder is None:
-            from harness.deployed_model import encoder
+            from harness.deploy.model import encoder
 
             self._encoder = encoder((self.deployed.source or {}).get("model"), self._model)
         return self._encoder.encode(texts, queries=queries)
-
-
-def _fault(path: Path, what: str, remedy: str) -> CorpusError:
-    return CorpusError(f"{shown(path)}: {what}; {remedy}")
 
 
 def _server(engine: str, url: str | None) -> Any:

@@ -46,7 +46,7 @@ _ASKING = (
         "--filter",
         metavar="FIELD=…",
         multiple=True,
-        help="Answers must pass: FIELD=VALUE, FIELD=LOW..HIGH or FIELD=SHARE%. Repeatable.",
+        help="Answers must pass: FIELD=VALUE, FIELD=LOW..HIGH, FIELD=SHARE% or none. Repeatable.",
     ),
 )
 

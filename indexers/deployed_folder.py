@@ -52,7 +52,7 @@ def build(
         SettingError: the folder holds something else.
         BackendError: the files could not be written.
     """
-    check_free(folder)
+    check_free(folder, deployed)
     family, params = deployed.family, deployed.hashing
     assert family is not None
     assert params is not None
@@ -84,16 +84,21 @@ def build(
     return handle.documents
 
 
-def check_free(folder: Path) -> None:
-    """Refuse a folder that holds something else than such an index.
+def check_free(folder: Path, deployed: Deployed) -> None:
+    """Refuse a folder that holds something else than an index made so.
 
     Raises:
         SettingError: it does.
     """
-    if folder.is_dir() and ((folder / INDEX).is_file() or not any(folder.iterdir())):
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
-    if folder.exists():
-        raise SettingError(f"{folder} holds no index of these deploy files: choose another folder")
+    try:
+        held = json.loads((folder / INDEX).read_text("utf-8"))["manifest"]
+    except (OSError, ValueError, LookupError, TypeError):
+        raise SettingError(
+            f"{folder} holds no index of these deploy files: choose another folder"
+        ) from None
+    deployed.check(held, f"the index in {folder}")
 
 
 def _replace(partial: Path, folder: Path) -> None:

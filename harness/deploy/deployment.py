@@ -131,7 +131,7 @@ class Deployment:
         """
         from indexers.deployed_folder import build, check_free
 
-        check_free(folder)
+        check_free(folder, self.deployed)
         names = [name for name, _ in self.deployed.spec.attributes]
         table = jsonl.documents(path, self._fields, attributes=names)
         order = sorted(range(len(table.ids)), key=table.ids.__getitem__)

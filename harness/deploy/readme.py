@@ -93,7 +93,8 @@ python query.py --folder index "a text" --json
 ```
 
 `ingest.py` builds the index of all documents below the folder `index`; running it again replaces
-it whole. There is no server: `index.json` and `query.json` do not exist for this setting."""
+it whole, unless it was made with other parameters: then it is left as it is, and you are told.
+There is no server: `index.json` and `query.json` do not exist for this setting."""
 
 
 def _inputs(deployed: Deployed) -> str:
@@ -178,18 +179,21 @@ def _measured(
 def _differs(deployed: Deployed) -> str:
     layout = deployed.spec.layout
     refresh = "" if layout.refresh_interval == "-1" else f" ({layout.refresh_interval})"
-    stored = "stored" if deployed.spec.stores_source else "not stored"
+    stored = "Documents themselves are not stored: answers are ids."
+    if deployed.spec.stores_source:
+        stored = "Of a document its joined text is stored, as `document.text`; answers bring it."
     return f"""## What is other than in the measurement
 
 The measured index was a temporary one: without caches unless the study says otherwise, merged
 before it was asked, refreshed and written as its layout says. Here the engine's caches are on,
 documents become visible as the engine usually does it{refresh}, each change waits for the disk, and
 nothing is merged by force. Latencies will differ; answers do not, but for graphs, which every
-engine builds anew, and for BM25 while replaced documents wait to be merged away. Shards
-({layout.shards}) and replicas ({layout.replicas}) are those that were measured: raise
-`number_of_replicas` in `index.json` where there are several nodes.
-Documents themselves are {stored}: answers are ids. `_meta.harness.manifest` in the mapping tells
-what the fingerprints are; keep it."""
+engine builds anew, for BM25 while replaced documents wait to be merged away, and for re-ranking a
+window, where several documents stand at its edge alike.
+
+Shards ({layout.shards}) and replicas ({layout.replicas}) are those that were measured: raise
+`number_of_replicas` in `index.json` where there are several nodes. {stored}
+`_meta.harness.manifest` in the mapping tells what the fingerprints are; keep it."""
 
 
 def _same(deployed: Deployed) -> str:

@@ -20,7 +20,7 @@ from indexers.backends._engine_dialect import Dialect
 from indexers.backends._engine_errors import reason, refusal, squash
 from indexers.backends._engine_filter import clause, filtered, with_room
 from indexers.backends._engine_layout import fitting, ranked_by
-from indexers.backends._engine_production import bringing_documents, search_path
+from indexers.backends._engine_production import DOCUMENT, bringing_documents, search_path
 from indexers.backends._engine_queries import flat_bodies, lsh_bodies
 from indexers.backends._engine_text import live_clause_limit
 from indexers.errors import BackendError, IndexMissing, SettingError
@@ -120,7 +120,7 @@ class EngineSearcher:
         answers: dict[str, Answer] = {}
         for hit in self._hits(status, body):
             score, name = hit["sort"]
-            held = hit.get("_source")
+            held = (hit.get("_source") or {}).get(DOCUMENT)
             answers.setdefault(name, Answer(name, self._read_score(score), held))
         return list(answers.values())
 

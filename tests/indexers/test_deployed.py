@@ -142,7 +142,10 @@ def test_a_folder_is_replaced_whole_and_never_someone_elses(tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear")
     with pytest.raises(SettingError, match="another folder"):
-        deployed_folder.check_free(tmp_path / "mine")
+        deployed_folder.check_free(tmp_path / "mine", deployed)
+    other = replace(deployed, spec=replace(deployed.spec, hash_lengths=(9,)))
+    with pytest.raises(SettingError, match=r"hash_length.*left as it is"):
+        deployed_folder.check_free(tmp_path / "index", other)
     with pytest.raises(SettingError, match=r"run ingest\.py first"):
         list(deployed_folder.ask(tmp_path / "mine", deployed, Queries([], None), deployed.search))
     np.testing.assert_array_equal(

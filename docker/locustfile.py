@@ -14,7 +14,7 @@ from time import perf_counter
 
 import locust
 
-from harness.load.bodies import read_bodies
+from harness.search_bodies import read_bodies
 from indexers.address import address
 from indexers.errors import HarnessError
 from loadtest.attached import AttachedSearcher

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-WORK = ".harness-work"
+from harness.tuning.work import WORK
+
 LOCK = ".lock"
 STUDY = "study.sqlite"
 

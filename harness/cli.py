@@ -109,7 +109,7 @@ def tune(
     The same command resumes a study that was interrupted; another --sla-ms picks again from
     what was measured.
     """
-    from harness.config import study_config
+    from harness.config_sources import study_config
     from harness.progress import Progress
     from harness.report.terminal import show
     from harness.tuning.study import tune as run_study

@@ -1,39 +1,34 @@
-"""Flags and YAML into one typed study; every mistake is listed with its path.
-
-A YAML file holds the same names as the flags, with underscores. Flags win over it.
-"""
+"""One typed study; every mistake is listed with its path."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-import yaml
 from pydantic import (
     ConfigDict,
     Field,
     PrivateAttr,
     StrictBool,
-    ValidationError,
     field_validator,
     model_validator,
 )
 
-from harness.access import engine_access
-from harness.config_problems import ALL, problems
+from harness.config_problems import ALL
 from harness.config_sizes import GRAPH, SIZES, SizeName, size_problems
 from harness.config_values import Names, Number, Sizes, Whole
 from harness.engine_flags import EngineFlags
 from harness.engines import ENGINES, url_variable
-from harness.index_flags import ATTACHED, IndexFlags, IndexPlace
+from harness.index_flags import IndexFlags, IndexPlace
 from harness.measures.names import parse_measure
-from harness.settings import PLAIN
+from harness.settings import ATTACHED, PLAIN
 from harness.vector_flags import VectorFlags
 from indexers.errors import SettingError
 from indexers.graph import RANGES
 from indexers.index_types import BackendConfig
 from indexers.registry import backend, backend_names, family, family_names
+from indexers.reranks import COLLISION_RERANKS
 from indexers.types import Unit, Weighting
 
 DEFAULT_SAMPLES = 1000
@@ -130,7 +125,7 @@ class StudyConfig(VectorFlags, EngineFlags, IndexFlags):
     def _known_reranks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         # a code and re-ranking all candidates by it are one thing; `code` is its older name
         named = tuple("exact" if name == "code" else name for name in value)
-        known = _known(named, ("exact", "signature", "window", "none"), "rerank")
+        known = _known(named, ("exact", "signature", *COLLISION_RERANKS), "rerank")
         return tuple("code" if name == "exact" else name for name in known)
 
     @field_validator("out", mode="before")
@@ -265,55 +260,3 @@ def _known(value: tuple[str, ...], allowed: tuple[str, ...], what: str) -> tuple
         names = ", ".join(repr(name) for name in unknown)
         raise ValueError(f"{what} {names} is unknown: choose from {', '.join(allowed)}")
     return tuple(dict.fromkeys(value))
-
-
-def read_config(path: Path) -> dict[str, Any]:
-    """The mapping in a YAML file.
-
-    Raises:
-        SettingError: it is missing, unreadable, not YAML or not a mapping.
-    """
-    try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SettingError(
-            f"configuration {path}: {error.strerror or error}; name an existing YAML file"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise SettingError(f"configuration {path}: not a text file; give YAML in UTF-8") from error
-    except yaml.YAMLError as error:
-        where = getattr(error, "problem_mark", None)
-        line = f" line {where.line + 1}" if where else ""
-        reason = getattr(error, "problem", None) or "not YAML"
-        raise SettingError(f"configuration {path}{line}: {reason}") from error
-    if loaded is None:
-        return {}
-    if not isinstance(loaded, dict):
-        raise SettingError(f"configuration {path}: expected `name: value` lines, one a setting")
-    return {str(key): value for key, value in loaded.items()}
-
-
-def study_config(flags: Mapping[str, Any], config: Path | None = None) -> StudyConfig:
-    """Flags over the YAML file over the environment over the defaults.
-
-    Raises:
-        SettingError: with every problem found.
-    """
-    study = {} if config is None else read_config(config)
-    told: list[str] = []
-    access: dict[str, BackendConfig] = {}
-    try:
-        access = engine_access(flags, study)
-    except SettingError as error:
-        told += error.problems
-    urls = {f"{name}_url": one.url for name, one in access.items()}
-    if told:  # what is missing for it is not told a second time
-        urls = {f"{name}_url": "told" for name in ENGINES}
-    given = {name: value for name, value in flags.items() if value not in (None, ())}
-    try:
-        made = StudyConfig.model_validate({**study, **given, **urls})
-    except ValidationError as error:
-        told += problems(error, StudyConfig, flags)
-    if told:
-        raise SettingError(*told)
-    return made.with_access(access)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-ENGINES = ("opensearch", "elasticsearch")
+from indexers.flavours import FLAVOURS
+
+ENGINES = tuple(FLAVOURS)
 """Backends on a server: each has its URL in the setting `<name>_url`."""
 
 

@@ -14,8 +14,6 @@ from harness.engines import ENGINES, url_variable
 from indexers.errors import SettingError
 from indexers.index_name import checked_name
 
-ATTACHED = "attached"
-"""Kind of an index that is not ours."""
 _WITH_INDEX = ("text_field", "id_field", "queries", "judgments")
 
 

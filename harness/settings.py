@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from indexers.index_types import Layout
+from indexers.reranks import COLLISION_RERANKS
 from indexers.types import HashParams, Unit, Weighting
 
 PLAIN = HashParams(bits=0, seed=0)
@@ -88,13 +89,15 @@ class Setting:
 
 OPTIONAL = tuple(f.name for f in fields(Setting) if f.name not in _ALWAYS)
 """Fields that say nothing where they are None: keys and names leave them out."""
-RERANKS = ("signature", "window", "none")
+RERANKS = ("signature", *COLLISION_RERANKS)
 """Re-rankings that names tell; the others are a family's usual ones."""
+ATTACHED = "attached"
+"""Kind of an index that is not ours."""
 TEXT_KINDS = {
     "bm25": "BM25",
     "more_like_this": "more_like_this",
     "min_hash": "min_hash filter",
-    "attached": "attached index",
+    ATTACHED: "attached index",
 }
 """Kinds without a family of ours, with their names for people."""
 

@@ -28,7 +28,7 @@ class TokenBlock:
 
     Attributes:
         offsets: int64 (n + 1,); text i's tokens are offsets[i] to offsets[i + 1].
-        tokens: int32, vocabulary ids of the successive shingles; -1 where unknown (`lookup`).
+        tokens: int32, vocabulary ids of the successive shingles.
         status: uint8 (n,): EMPTY where nothing is left after normalising, TOO_SHORT where
             characters are left and no word is, though shingles are of words; else OK.
     """
@@ -151,10 +151,6 @@ class Shingler:
             if len(todo):
                 self._grow(int(decoded.lengths[todo[0]]))
         return block
-
-    def lookup(self, texts: Sequence[str]) -> TokenBlock:
-        """Like `block` without learning: unknown shingles are -1."""
-        return self._find(self._units(texts))[0]
 
     def _units(self, texts: Sequence[str]) -> _Units:
         decoded = _decode(texts)

@@ -7,10 +7,8 @@ from typing import Any
 from urllib.parse import quote
 
 import numpy as np
-import orjson
 
-from indexers.backends._engine_errors import reason, refusal, squash
-from indexers.errors import BackendError, IndexMissing
+from indexers.backends import _engine_replies
 from indexers.index_types import Hits, HttpRequest, Transport
 
 
@@ -39,30 +37,8 @@ def hits_of(index: str, status: int, body: bytes) -> list[dict[str, Any]]:
         IndexMissing: there is no such index.
         BackendError: an error, or a part of the answers.
     """
-    if status == 404:
-        raise IndexMissing(f"{index} is not there: see that its name is right")
-    if status != 200:
-        raise refusal(f"searching {index}", status, body)
-    reply = _parsed(index, body)
-    if reply["timed_out"]:
-        raise BackendError(f"the engine ran out of time searching {index}")
-    shards = reply.get("_shards", {})
-    if shards.get("failed"):
-        failure = (shards.get("failures") or [{}])[0]
-        raise BackendError(f"searching {index} failed: {reason(failure.get('reason'))}")
-    hits: list[dict[str, Any]] = reply.get("hits", {}).get("hits", [])
-    return hits
-
-
-def _parsed(index: str, body: bytes) -> dict[str, Any]:
-    try:
-        reply = orjson.loads(body)
-    except ValueError:
-        reply = None
-    if not isinstance(reply, dict) or "timed_out" not in reply:
-        told = squash(body[:80].decode(errors="replace"))
-        raise BackendError(f"{index} gave no search reply, but {told!r}")
-    return reply
+    missing = f"{index} is not there: see that its name is right"
+    return _engine_replies.hits_of(index, status, body, missing)
 
 
 class AttachedSearcher:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import cli
-from harness.config import read_config, study_config
+from harness.config_sources import read_config, study_config
 from harness.measures.names import MEASURES
 from harness.tuning.space import sweep_of
 from indexers.registry import backend_names, family_names

@@ -22,11 +22,11 @@ from indexers.backends._engine_pit import PITS
 from indexers.backends._engine_read import read_pages
 from indexers.backends._engine_root import ask_version
 from indexers.errors import BackendError, CorpusError, EngineUnavailable, SettingError
+from indexers.flavours import FLAVOURS
 from indexers.index_types import BackendConfig
 from indexers.types import Progress, no_progress
 
 TIMEOUT_S = 60.0
-FLAVOURS = {"opensearch": "OpenSearch", "elasticsearch": "Elasticsearch"}
 _TEXT = ("text",)
 
 Stage = Callable[[str, int], AbstractContextManager[Progress]]

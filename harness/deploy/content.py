@@ -17,7 +17,7 @@ from harness.engines import ENGINES
 from harness.filters import attributes_of, filters_of
 from harness.tuning.hashing import hashing_of
 from harness.tuning.plan import Plan
-from harness.tuning.space import params_of, spec_of
+from harness.tuning.specs import params_of, spec_of
 from harness.tuning.store import Store
 from harness.tuning.trial import Trial
 from indexers.address import masked

@@ -10,8 +10,7 @@ from harness.filters import text_of
 from harness.tuning.names import milliseconds, name_of
 from harness.tuning.trial import Trial
 from indexers.deployed import Deployed
-
-_SERVERS = {"opensearch": "OpenSearch", "elasticsearch": "Elasticsearch"}
+from indexers.flavours import FLAVOURS
 
 
 def readme(
@@ -52,7 +51,7 @@ def readme(
 def _needs(deployed: Deployed) -> str:
     lines = [f"- Python 3.11 or later with harness {__version__}: `pip install harness`"]
     if deployed.spec.backend in ENGINES:
-        server = _SERVERS[deployed.spec.backend]
+        server = FLAVOURS[deployed.spec.backend]
         lines.append(f"- {server}, of the version that was measured or a later one of its major")
     if deployed.spec.backend == "hnswlib":
         lines.append("- hnswlib: `pip install 'harness[hnswlib]'`")

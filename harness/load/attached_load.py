@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from harness.engine_flags import exponent_of
-from harness.load.bodies import read_bodies
 from harness.load.drive import Driven, drive, free_port, serve
 from harness.load.figures import Figures, row_of
 from harness.load.local import is_local
 from harness.load.options import LoadOptions
 from harness.progress import Progress
-from harness.settings import Setting
+from harness.search_bodies import read_bodies
+from harness.settings import ATTACHED, Setting
 from harness.tuning.plan import BURST_REMOTE_S, LONGEST_TIMEOUT_S, RATE_REMOTE
 from harness.tuning.sla import Sla
 from indexers.address import address_of
@@ -23,8 +23,6 @@ from loadtest.attached import hit_count, search_request
 from loadtest.profile import AttachedIndex, LoadProfile, LoadResult
 from loadtest.runner import LoadRunner
 
-ATTACHED = "attached"
-"""Kind of an index that is not ours."""
 FIRST_ANSWER_S = 60.0
 TIMEOUT_S = 10.0
 """Of a request where no limit is given."""

@@ -17,23 +17,21 @@ from harness.progress import Progress
 from harness.tuning import corpora
 from harness.tuning.builds import TemporaryIndexes, builds
 from harness.tuning.connect import Connected, connect, note_standing, sweep_standing, tell_standing
-from harness.tuning.encode import Encoded, Inputs, encode, encode_texts
-from harness.tuning.hashing import hashing_of, largest_size
+from harness.tuning.encode import Encoded, Inputs
+from harness.tuning.hashing import hashing_of
 from harness.tuning.names import name_of
-from harness.tuning.outcome import measured_trial
+from harness.tuning.outcome import Circumstances, Scoring, measured_trial
 from harness.tuning.passing import ground_of, passing_of
 from harness.tuning.plan import load_profile
+from harness.tuning.prepare import encoded_for, target_of, without_signatures
 from harness.tuning.production import in_production, indexing
 from harness.tuning.run import FIRST_WARMUP_REMOTE
 from harness.tuning.sla import Sla
-from harness.tuning.space import params_of
 from harness.tuning.store import Store, open_study
-from harness.tuning.study import PATIENCE_S, WORK, work_folder
 from harness.tuning.trial import Trial
 from harness.tuning.vectors import find_neighbours, read_vectors
+from harness.tuning.work import PATIENCE_S, WORK, work_folder
 from indexers.errors import SettingError
-from indexers.index_types import Documents
-from indexers.registry import family
 from indexers.store import save_ids
 from loadtest.profile import LoadProfile, LoadResult, Target
 from loadtest.runner import LoadRunner
@@ -124,19 +122,13 @@ class _Load:
         with indexes.built(
             self.connected.backend,
             in_production(spec, self.chosen.config),
-            self._documents(encoded.documents),
+            without_signatures(encoded.documents, [planned]),
             encoded.folder / "index",
             self.progress.stage(f"building {spec.backend} {spec.kind}", len(corpus.ids)),
         ) as handle:
-            target = Target(
-                config=self.connected.config,
-                handle=handle,
-                params=params_of(planned.point.setting, k),
-                queries=encoded.queries_folder,
-                ids=work / "ids.json",
-                runnable=encoded.runnable,
-                made_by=encoded.made_by,
-            )
+            ids = work / "ids.json"
+            setting = planned.point.setting
+            target = target_of(setting, k, self.connected.config, handle, encoded, ids)
             if self.options.web:
                 with self._indexing(target, encoded):
                     self._serve(runner, target, null)
@@ -144,33 +136,16 @@ class _Load:
                 self._measure(runner, target, null, corpus, vectors, encoded)
 
     def _encoded(self, corpus: Corpus, vectors: Inputs | None, folder: Path) -> Encoded:
-        """Fingerprints for every setting of the plan, as the study hashed them."""
         folder.mkdir()
-        hashing = hashing_of(self.chosen.planned.point.setting)
-        if hashing is None:
-            return encode_texts(corpus, folder)
-        of_vectors = family(hashing.family).source == "vector"
-        inputs = vectors if of_vectors else Inputs(corpus.texts, corpus.query_texts)
-        assert inputs is not None  # read before
-        settings = [p.point.setting for p in self.chosen.plan.trials]
-        with self.progress.stage(f"{hashing.name} fingerprints", len(corpus.ids)) as advance:
-            return encode(
-                hashing,
-                inputs,
-                corpus,
-                folder,
-                largest_size([s for s in settings if hashing_of(s) == hashing]),
-                seed=self.chosen.config.seed,
-                dimension=self.chosen.plan.dimension,
-                progress=advance,
-            )
-
-    def _documents(self, documents: Documents) -> Documents:
-        """Without the signatures where nothing is re-ranked by them: they are large."""
-        by_signature = self.chosen.planned.point.setting.rerank == "signature"
-        if documents.fingerprints is None or by_signature:
-            return documents
-        return replace(documents, fingerprints=replace(documents.fingerprints, signatures=None))
+        return encoded_for(
+            self.chosen.plan,
+            hashing_of(self.chosen.planned.point.setting),
+            corpus,
+            vectors,
+            folder,
+            seed=self.chosen.config.seed,
+            progress=self.progress,
+        )
 
     def _profile(self) -> LoadProfile:
         profile = load_profile(self.chosen.config, self.chosen.backend)
@@ -203,21 +178,16 @@ class _Load:
             neighbours = passing.neighbours(found)
             since = config.relevant_from
             ground = ground_of(corpus, passing, neighbours, config.cutoff, since)
-            row = measured_trial(
-                self.chosen.planned,
-                driven.seen,
-                corpus=corpus,
-                truth=ground.truth,
-                passing=passing,
-                encoded=encoded,
-                code_kth=None,
-                handle=target.handle,
-                index_bytes=backend.size_bytes(target.handle, target.params),
+            met = Circumstances(
                 profile=profile,
                 null=null,
+                index_bytes=backend.size_bytes(target.handle, target.params),
                 drifted=writer is None and backend.state(target.handle) != before,
+                handle=target.handle,
                 written=None if writer is None else writer.written,
-            ).trial
+            )
+            scoring = Scoring(corpus, ground.truth, encoded, passing=passing)
+            row = measured_trial(self.chosen.planned, driven.seen, scoring, met).trial
             # what exact search on the code finds is not looked for here
             row = replace(row, quality={n: v for n, v in row.quality.items() if v is not None})
         self.ended(self._figures(driven, row, profile), self.chosen.sla)

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from harness.collection.lines import brief
 from harness.collection.types import Corpus
 from harness.config import StudyConfig
-from harness.index_flags import ATTACHED
 from harness.progress import Progress
-from harness.settings import Setting
+from harness.settings import ATTACHED, Setting
 from harness.tuning.attached_bodies import deployed_bodies, deployed_words, own_bodies
 from harness.tuning.attached_settings import body_path
 from harness.tuning.plan import Plan, Planned

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from harness.filters import text_of
-from harness.load.bodies import filled, read_template
+from harness.search_bodies import filled, read_template
 from indexers.backends._engine import Engine
 from indexers.backends._engine_existing import ExistingIndex
 from indexers.backends._engine_search import bodies as engine_bodies

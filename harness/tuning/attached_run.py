@@ -12,7 +12,7 @@ from harness.report.trec import write_run
 from harness.tuning.attached import Asked, asked, has_changed, transport_to, without_handle
 from harness.tuning.encode import Encoded, encode_texts
 from harness.tuning.names import label
-from harness.tuning.outcome import Measured, failed_trial, measured_trial
+from harness.tuning.outcome import Circumstances, Measured, Scoring, failed_trial, measured_trial
 from harness.tuning.patience import check_was_there
 from harness.tuning.plan import Planned
 from harness.tuning.session import Session
@@ -97,20 +97,15 @@ def _measured(
     *,
     drifted: bool,
 ) -> Measured:
-    return measured_trial(
-        planned,
-        result,
-        corpus=session.corpus,
-        truth=session.truth,
-        encoded=encoded,
-        code_kth=None,
-        handle=None,
-        index_bytes=size,
+    scoring = Scoring(session.corpus, session.truth, encoded)
+    met = Circumstances(
         profile=profile,
         null=session.null[True],
         drifted=drifted,
+        index_bytes=size,
         backend_version=session.versions.get(planned.point.setting.backend),
     )
+    return measured_trial(planned, result, scoring, met)
 
 
 def _told(trial: Trial, asked: Asked, result: LoadResult, *, changed: bool) -> Trial:

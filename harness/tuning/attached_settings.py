@@ -7,9 +7,8 @@ import json
 from pathlib import Path
 
 from harness.config import StudyConfig
-from harness.index_flags import ATTACHED
-from harness.load.bodies import read_template
-from harness.settings import Setting
+from harness.search_bodies import read_template
+from harness.settings import ATTACHED, Setting
 from indexers.errors import SettingError
 
 

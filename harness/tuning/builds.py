@@ -17,7 +17,8 @@ from harness.filters import attributes_of
 from harness.settings import layout_of
 from harness.tuning.hashing import Hashing, hashing_of
 from harness.tuning.plan import Planned
-from harness.tuning.space import NESTED, spec_of
+from harness.tuning.space import NESTED
+from harness.tuning.specs import spec_of
 from indexers.errors import BackendError
 from indexers.index_types import Documents, IndexHandle, IndexSpec, Layout
 from indexers.protocols import Backend

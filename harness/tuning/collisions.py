@@ -9,9 +9,6 @@ from harness.tuning.encode import Encoded
 from indexers.atoms import prefix_values
 from indexers.types import F64, I32
 
-COUNTED = "none"
-"""The re-ranking that answers by that number."""
-
 
 def table_counts(encoded: Encoded, setting: Setting, answers: I32) -> F64:
     """Tables in which an answer's key is the query's: float64 (queries, K), NaN at padding.

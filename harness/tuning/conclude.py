@@ -11,6 +11,7 @@ from pathlib import Path
 from harness import __version__
 from harness.config import StudyConfig
 from harness.report.model import ReportContext
+from harness.settings import ATTACHED
 from harness.tuning.context import report_context
 from harness.tuning.names import TEXT_REFERENCE, under
 from harness.tuning.pick import Choice
@@ -22,8 +23,6 @@ from harness.tuning.summary import Facts, Goal, objective_of, summarise
 from harness.tuning.trial import Summary, Trial
 
 OK, BROKEN, INFEASIBLE = 0, 1, 3
-ATTACHED = "attached"
-"""Kind of an index that is its user's own: nothing is to be deployed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from harness.config import StudyConfig
-from harness.index_flags import ATTACHED
 from harness.progress import Progress
-from harness.settings import Setting
+from harness.settings import ATTACHED, Setting
 from harness.tuning.plan import Plan, Planned, server
-from harness.tuning.space import spec_of
+from harness.tuning.specs import spec_of
 from harness.tuning.store import Store
+from indexers.abilities import OnServer
 from indexers.errors import BackendError, EngineUnavailable, HarnessError, SettingError
 from indexers.index_types import BackendConfig, BackendInfo
-from indexers.protocols import Backend, OnServer
+from indexers.protocols import Backend
 from indexers.registry import backend
 
 

@@ -5,32 +5,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import product
 from typing import Any
 
 from harness import __version__
 from harness.config import StudyConfig
 from harness.config_sizes import GRAPH
-from harness.report.model import LossSplit, ReportContext
+from harness.report.model import ReportContext
 from harness.settings import TEXT_KINDS
 from harness.tuning.connect import standing_places
-from harness.tuning.hashing import Hashing, hashing_of
-from harness.tuning.names import exact_name, label, under
+from harness.tuning.losses import losses, signature_notes
+from harness.tuning.names import label
 from harness.tuning.pick import Choice
 from harness.tuning.plan import Plan
 from harness.tuning.production import load_words
-from harness.tuning.space import NESTED, SWEPT
+from harness.tuning.space import SWEPT
 from harness.tuning.store import Store
 from harness.tuning.summary import failures
 from harness.tuning.trial import Summary, Trial
 from harness.tuning.versions import mixed_notes
 from indexers.address import address
-from indexers.registry import backend, family
+from indexers.registry import backend
 
 MOST_REMARKS = 20
 FEW_QUERIES = 30
-WINDOW = "window"
-"""The re-ranking that ranks by the code as well, some of the candidates."""
 _REFERENCES = {
     "jaccard": "exact Jaccard of character 3-gram shingles",
     "cosine": "exact cosine of the vectors",
@@ -65,12 +62,12 @@ def report_context(
             *mixed_notes(trials),
             *_query_notes(summary),
             *_cut_notes(store),
-            *_signature_notes(config, trials, summary),
+            *signature_notes(config, trials, summary),
             *_remarks(trials),
         ),
         latency_note=_latency_note(config),
         margin=_margin(choice, objective),
-        loss=tuple(_loss(trials, summary)),
+        loss=tuple(losses(trials, summary)),
         impossible=tuple(f"{count} × {reason}" for reason, count in plan.impossible),
         relevant_from=store.meta("relevant_from"),
         judged_queries=store.meta("judged_queries"),
@@ -86,10 +83,8 @@ def _latency_note(config: StudyConfig) -> str:
     """Whether load and index competed for one machine's cores."""
     away = []
     for name in config.backends:
-        if backend(name).remote:
-            host = address(name, getattr(config, f"{name}_url")).host
-            if host not in ("localhost", "::1") and not host.startswith("127."):
-                away.append(name)
+        if backend(name).remote and not address(name, getattr(config, f"{name}_url")).local:
+            away.append(name)
     told = [f"{name} ran on another machine: its latencies include the network." for name in away]
     if len(away) < len(config.backends):
         whose = "of the other backends " if away else ""
@@ -234,69 +229,3 @@ def _cut_notes(store: Store) -> Iterator[str]:
             f"truth/neighbours.qrels.gz lists only the resembling documents of {cut} queries "
             "that resemble fewer than the cut-off: all others tie at nothing in common"
         )
-
-
-def _signature_notes(
-    config: StudyConfig, trials: Sequence[Trial], summary: Summary
-) -> Iterator[str]:
-    """What re-ranking by the code loses against the signature that it is made from."""
-    objective = summary["objective"]
-    by_name = _reference_values(summary)
-    for hashing, filter_ in product(_hashings(trials), _filters(trials)):
-        whole = by_name.get(under(exact_name(hashing, "signature"), filter_))
-        code = by_name.get(under(exact_name(hashing), filter_))
-        if whole is not None and code is not None and whole - code > config.tolerance:
-            yield (
-                f"{under(hashing.name, filter_)}: ranking by the whole signature gives {objective} "
-                f"{whole:.3f}, by its code {code:.3f}; in process --rerank signature uses the "
-                "former"
-            )
-
-
-def _loss(trials: Sequence[Trial], summary: Summary) -> Iterator[LossSplit]:
-    objective = summary["objective"]
-    by_name = _reference_values(summary)
-    for hashing, filter_ in product(_hashings(trials), _filters(trials)):
-        made = family(hashing.family)
-        # a fingerprint of a text can lose what Jaccard finds, one of a vector what cosine finds
-        similarity = "exact cosine" if made.source == "vector" else "exact jaccard"
-        reference = by_name.get(under(similarity, filter_))
-        by = made.reranks[0]
-        exact = by_name.get(under(exact_name(hashing, by), filter_))
-        found = [
-            trial.quality.get(objective)
-            for trial in trials
-            if hashing_of(trial.setting) == hashing
-            and trial.setting.filter == filter_
-            and trial.setting.kind in (NESTED, "tokens", GRAPH)
-            and trial.setting.rerank in ((by, WINDOW) if by == "code" else (by,))
-        ]
-        best = max((value for value in found if value is not None), default=None)
-        yield {
-            "family": under(hashing.name, filter_),
-            "reference": reference,
-            "code_exact": exact,
-            "best_lsh": best,
-            "hashing_loss": _less(reference, exact),
-            "index_loss": _less(exact, best),
-        }
-
-
-def _hashings(trials: Sequence[Trial]) -> list[Hashing]:
-    """The hashings of these trials, each once, in their order."""
-    found = dict.fromkeys(hashing_of(trial.setting) for trial in trials)
-    return [hashing for hashing in found if hashing is not None]
-
-
-def _filters(trials: Sequence[Trial]) -> list[str | None]:
-    """The filters of these trials, each once, in their order."""
-    return list(dict.fromkeys(trial.setting.filter for trial in trials))
-
-
-def _reference_values(summary: Summary) -> dict[str, float | None]:
-    objective = summary["objective"]
-    return {row["name"]: row["quality"].get(objective) for row in summary["reference"]}
-
-
-def _less(whole: float | None, part: float | None) -> float | None:
-    return None if whole is None or part is None else whole - part

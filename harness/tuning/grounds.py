@@ -85,20 +85,16 @@ def write_truths(folder: Path, corpus: Corpus, found: dict[str | None, Ground]) 
         own = passing.own(corpus.query_self)
         path = folder / f"neighbours.{name}.qrels.gz"
         write_neighbours(path, corpus.query_ids, corpus.ids, own, ground.neighbours, passing.rows)
-        judgments = passing.judgments(corpus.judgments)
-        if judgments is not None:
+        if ground.judgments is not None:
             path = folder / f"judgments.{name}.qrels"
-            write_judgments(path, corpus.query_ids, corpus.ids, judgments)
+            write_judgments(path, corpus.query_ids, corpus.ids, ground.judgments)
 
 
-def facts(
-    filters: Sequence[Resolved], found: dict[str | None, Ground], corpus: Corpus
-) -> Iterator[dict[str, Any]]:
+def facts(filters: Sequence[Resolved], found: dict[str | None, Ground]) -> Iterator[dict[str, Any]]:
     """What the report tells of each filter."""
     for one in filters:
         ground = found[one.filter]
-        judgments = ground.passing.judgments(corpus.judgments)
-        relevance = ground.truth.relevance
+        judgments, relevance = ground.judgments, ground.truth.relevance
         yield {
             "asked": one.asked,
             "filter": one.filter,

@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import fsum, inf
 
-from harness.index_flags import ATTACHED
-from harness.settings import Setting
+from harness.settings import ATTACHED, Setting
 from harness.tuning.sla import Sla, stat_ms, upper_ms
 from harness.tuning.trial import Trial
 

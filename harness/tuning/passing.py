@@ -136,11 +136,13 @@ class Ground:
         passing: the documents that may be answered.
         neighbours: the exact nearest of them.
         truth: neighbours, and the judgments of documents that pass.
+        judgments: of the documents that pass; None where the corpus has none.
     """
 
     passing: Passing
     neighbours: Neighbours
     truth: Truth
+    judgments: Judgments | None
 
 
 def ground_of(
@@ -164,8 +166,9 @@ def ground_of(
     if relevant_from is None and corpus.judgments is not None:
         # of all judgments, so that a filter does not change what is relevant
         relevant_from = default_relevant_from(corpus.judgments)
+    judgments = passing.judgments(corpus.judgments)
     truth = prepare_truth(
-        judgments=passing.judgments(corpus.judgments),
+        judgments=judgments,
         neighbours=neighbours,
         cutoff=cutoff,
         n_documents=len(corpus.ids),
@@ -175,7 +178,7 @@ def ground_of(
     )
     if passing.mask is not None and truth.nearest is not None:
         truth = replace(truth, nearest=replace(truth.nearest, allowed=passing.mask))
-    return Ground(passing, neighbours, truth)
+    return Ground(passing, neighbours, truth, judgments)
 
 
 def _texts(corpus: Corpus, passing: Passing) -> Sequence[str]:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from harness.config import StudyConfig
 from harness.filters import attributes_of, filters_of
-from harness.index_flags import ATTACHED
-from harness.settings import OPTIONAL, Setting
+from harness.settings import ATTACHED, OPTIONAL, Setting
 from harness.tuning import production
 from harness.tuning.hashing import hashing_of
 from harness.tuning.space import NESTED, Point, space, sweep_of

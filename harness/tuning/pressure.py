@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from indexers.protocols import Backend, Pressed
+from indexers.abilities import Pressed
+from indexers.protocols import Backend
 
 HEAP = "heap_used_percent"
 GROWING = ("gc_ms", "gc_count", "breaker_trips")

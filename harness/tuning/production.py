@@ -11,10 +11,10 @@ import numpy as np
 
 from harness.config import StudyConfig
 from harness.engines import ENGINES
-from harness.index_flags import ATTACHED
-from harness.settings import Setting
+from harness.settings import ATTACHED, Setting
+from indexers.abilities import Updatable
 from indexers.index_types import Documents, IndexHandle, IndexSpec
-from indexers.protocols import Backend, Updatable
+from indexers.protocols import Backend
 from indexers.types import I32, Status
 from loadtest.schedule import query_cycle
 from loadtest.writing import Writer

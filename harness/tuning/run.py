@@ -9,15 +9,23 @@ from itertools import groupby
 from pathlib import Path
 
 from harness.report.trec import write_run
+from harness.settings import Setting
 from harness.tuning.attached import is_attached
 from harness.tuning.attached_run import run_attached
 from harness.tuning.builds import builds
-from harness.tuning.encode import Encoded, Inputs, encode, encode_texts
-from harness.tuning.hashing import Hashing, hashing_of, largest_size
+from harness.tuning.encode import Encoded
+from harness.tuning.hashing import Hashing, hashing_of
 from harness.tuning.names import label
-from harness.tuning.outcome import failed_trial, measured_trial
+from harness.tuning.outcome import (
+    Circumstances,
+    Measured,
+    Scoring,
+    failed_trial,
+    measured_trial,
+)
 from harness.tuning.patience import check_there, check_was_there
 from harness.tuning.plan import Planned, load_profile
+from harness.tuning.prepare import encoded_for, target_of, without_signatures
 from harness.tuning.pressure import during, pressure
 from harness.tuning.production import in_production, indexing, worn
 from harness.tuning.references import (
@@ -35,13 +43,11 @@ from harness.tuning.session import (
     refer_to_text,
     referred,
 )
-from harness.tuning.space import params_of
 from harness.tuning.trial import Trial
 from indexers.errors import BackendError, EngineUnavailable, IndexMissing, LoadError
 from indexers.index_types import Documents, IndexHandle, IndexSpec
-from indexers.registry import family
-from indexers.types import F64, I32
-from loadtest.profile import LoadProfile, Target
+from indexers.types import F64
+from loadtest.profile import LoadProfile
 
 FIRST_WARMUP_REMOTE = 1200
 """Requests before the first trial on a server: a fresh node needs them to settle."""
@@ -97,20 +103,17 @@ def _run_hashing(
 def _prepare(session: Session, hashing: Hashing | None, folder: Path) -> Prepared:
     """Fingerprint for every setting of the plan, whatever of it is missing."""
     corpus, progress = session.corpus, session.progress
+    encoded = encoded_for(
+        session.plan,
+        hashing,
+        corpus,
+        session.vectors,
+        folder,
+        seed=session.config.seed,
+        progress=progress,
+    )
     if hashing is None:
-        return Prepared(encode_texts(corpus, folder), {})
-    settings = [p.point.setting for p in session.plan.trials]
-    with progress.stage(f"{hashing.name} fingerprints", len(corpus.ids)) as advance:
-        encoded = encode(
-            hashing,
-            _inputs(session, hashing),
-            corpus,
-            folder,
-            largest_size([s for s in settings if hashing_of(s) == hashing]),
-            seed=session.config.seed,
-            dimension=session.plan.dimension,
-            progress=advance,
-        )
+        return Prepared(encoded, {})
     put_unusable(session, hashing.name, encoded)
     keep_learnt(session, hashing.name, encoded)
     known = referred(session, hashing, encoded)
@@ -128,20 +131,13 @@ def _prepare(session: Session, hashing: Hashing | None, folder: Path) -> Prepare
     return Prepared(encoded, code_kth)
 
 
-def _inputs(session: Session, hashing: Hashing) -> Inputs:
-    if family(hashing.family).source == "text":
-        return Inputs(session.corpus.texts, session.corpus.query_texts)
-    assert session.vectors is not None  # read before anything is built
-    return session.vectors
-
-
 def _run_build(
     session: Session, spec: IndexSpec, trials: Sequence[Planned], prepared: Prepared
 ) -> None:
     """Measure the trials that one index serves; if it breaks for good, the rest of them have
     failed."""
     looking = session.looking(spec.backend)
-    documents = _documents(prepared.encoded.documents, trials)
+    documents = without_signatures(prepared.encoded.documents, trials)
     left = list(trials)
 
     def look() -> None:
@@ -188,31 +184,14 @@ def _shown(spec: IndexSpec) -> str:
     return f"{spec.backend} {spec.kind} {spec.family or ''}".rstrip()
 
 
-def _documents(documents: Documents, trials: Sequence[Planned]) -> Documents:
-    """Without the signatures where nothing is re-ranked by them: they are large."""
-    if documents.fingerprints is None or any(p.point.setting.rerank == "signature" for p in trials):
-        return documents
-    return replace(documents, fingerprints=replace(documents.fingerprints, signatures=None))
-
-
 def _run_trial(session: Session, planned: Planned, handle: IndexHandle, prepared: Prepared) -> None:
-    setting = planned.point.setting
+    setting, encoded = planned.point.setting, prepared.encoded
     backend, config = session.backends[setting.backend]
-    profile = _profile(session, setting.backend, len(prepared.encoded.runnable))
-    params = params_of(setting, session.k)
-    target = Target(
-        config=config,
-        handle=handle,
-        params=params,
-        queries=prepared.encoded.queries_folder,
-        ids=session.ids,
-        runnable=prepared.encoded.runnable,
-        made_by=prepared.encoded.made_by,
-    )
-    ground = session.grounds[setting.filter]
+    profile = _profile(session, setting.backend, len(encoded.runnable))
+    target = target_of(setting, session.k, config, handle, encoded, session.ids)
     before, pressed = backend.state(handle), pressure(backend)
     try:
-        with indexing(session.config, backend, handle, prepared.encoded.documents) as writer:
+        with indexing(session.config, backend, handle, encoded.documents) as writer:
             result = session.runner.run(target, profile)
     except (EngineUnavailable, IndexMissing):
         raise
@@ -222,28 +201,22 @@ def _run_trial(session: Session, planned: Planned, handle: IndexHandle, prepared
         _finish(session, failed_trial(planned, error))
         return
     check_was_there(session.looking(setting.backend), result)
-    server = during(pressed, pressure(backend))
-    measured = measured_trial(
-        planned,
-        result,
-        corpus=session.corpus,
-        truth=ground.truth,
-        passing=ground.passing,
-        encoded=prepared.encoded,
-        code_kth=prepared.code_kth.get(setting.filter),
-        handle=handle,
-        index_bytes=backend.size_bytes(handle, params),
+    met = Circumstances(
         profile=profile,
         null=session.null[backend.remote],
+        server=during(pressed, pressure(backend)),
+        index_bytes=backend.size_bytes(handle, target.params),
         drifted=writer is None and backend.state(handle) != before,
+        handle=handle,
         written=None if writer is None else writer.written,
-        server=server,
         backend_version=session.versions.get(setting.backend),
     )
-    _write_answers(session, planned, measured.answers)
-    session.store.put(measured.trial, measured.samples)
-    session.patience.finished(setting.backend)
-    session.progress.trial_done(label(setting))
+    _keep(session, measured_trial(planned, result, _scoring(session, setting, prepared), met))
+
+
+def _scoring(session: Session, setting: Setting, prepared: Prepared) -> Scoring:
+    ground, code_kth = session.grounds[setting.filter], prepared.code_kth.get(setting.filter)
+    return Scoring(session.corpus, ground.truth, prepared.encoded, code_kth, ground.passing)
 
 
 def _profile(session: Session, backend_name: str, queries: int) -> LoadProfile:
@@ -254,14 +227,19 @@ def _profile(session: Session, backend_name: str, queries: int) -> LoadProfile:
     return replace(profile, warmup_min=FIRST_WARMUP_REMOTE)
 
 
-def _write_answers(session: Session, planned: Planned, answers: I32) -> None:
+def _keep(session: Session, measured: Measured) -> None:
+    """Write the answers, then the row: a row that is there is whole."""
+    trial = measured.trial
     write_run(
-        session.plan.folder / "runs" / f"{planned.key}.run.gz",
+        session.plan.folder / "runs" / f"{trial.key}.run.gz",
         session.plan.name,
         session.corpus.query_ids,
         session.corpus.ids,
-        answers,
+        measured.answers,
     )
+    session.store.put(trial, measured.samples)
+    session.patience.finished(trial.setting.backend)
+    session.progress.trial_done(label(trial.setting))
 
 
 def _finish(session: Session, trial: Trial) -> None:

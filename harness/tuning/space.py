@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import product
 
 from harness.config import StudyConfig
 from harness.config_sizes import GRAPH
 from harness.engines import ENGINES
-from harness.filters import attributes_of, filter_of, filters_of
-from harness.settings import PLAIN, TEXT_KINDS, Setting, layout_of, with_layout
+from harness.filters import filters_of
+from harness.settings import PLAIN, TEXT_KINDS, Setting, with_layout
 from harness.tuning.attached_settings import attached_settings
 from harness.tuning.hashing import Hashing, size_problems
+from harness.tuning.specs import params_of, spec_of
 from indexers.errors import SettingError
 from indexers.graph import SWEPT_EF_SEARCH, USUAL_EF_CONSTRUCTION, USUAL_M
-from indexers.index_types import IndexSpec, Layout, SearchParams
 from indexers.protocols import Family, Sweep
 from indexers.registry import backend, family
+from indexers.reranks import COLLISION_RERANKS, WINDOWED
 
 NESTED = "lsh"
 """The kind whose one build serves every smaller setting."""
@@ -25,8 +26,6 @@ TABLED = ("lsh", "multihash")
 """Kinds with num_tables and hash_length."""
 SWEPT = (*TABLED, "tokens", GRAPH)
 TEXT, FLAT = "bm25", "flat"
-COLLISION_RERANKS = ("window", "none")
-"""Re-rankings that count the tables that found a document."""
 USUAL_WINDOW_SIZE = 100
 """Candidates that rerank `window` looks at unless told otherwise."""
 
@@ -96,96 +95,6 @@ def sweep_of(config: StudyConfig, family_name: str, dimension: int | None) -> Sw
         default,
         num_tables=config.given("num_tables", family_name) or default.num_tables,
         hash_lengths=config.given("hash_length", family_name) or default.hash_lengths,
-    )
-
-
-def without_effect(config: StudyConfig) -> Iterator[str]:
-    """A line for each flag that was given and that no family of the study reads."""
-    families = [family(name) for name in config.family]
-    read = {field for made in families for field in made.reads}
-    given = {
-        "num_tables": bool(config.num_tables) and not any(f.max_num_tables for f in families),
-        "hash_length": bool(config.hash_length) and not any(f.max_hash_length for f in families),
-        "bits": bool(config.bits) and not any("bits" in f.forms for f in families),
-        "shingle_size": bool(config.shingle_size) and "shingle_size" not in read,
-        "window": bool(config.window) and "window" not in read,
-        "unit": config.unit != PLAIN.unit and "unit" not in read,
-        "weighting": config.weighting != PLAIN.weighting and "weighting" not in read,
-        "rerank": config.rerank != ("code",) and not any("bits" in f.forms for f in families),
-    }
-    for name, idle in given.items():
-        if idle:
-            flag = f"--{name.replace('_', '-')}"
-            yield f"{flag} is without effect: no family of this study reads it"
-    yield from _only_engines(config)
-    yield from _idle_types(config)
-
-
-def _only_engines(config: StudyConfig) -> Iterator[str]:
-    """A line for each flag that was given and that backends in process do not read."""
-    inside = [name for name in config.backend if name not in ENGINES]
-    given = {"fetch": config.fetch != ("ids",), "indexing-rate": config.indexing_rate is not None}
-    for name, asked in given.items():
-        if asked and inside:
-            yield f"--{name} is without effect on {', '.join(inside)}: only engines have it"
-        if asked and config.attach is not None:
-            yield f"--{name} is without effect on the attached index: it is only asked, as it is"
-    if len(inside) == len(config.backend):
-        for field in fields(Layout):
-            if getattr(config, field.name) is not None:
-                flag = f"--{field.name.replace('_', '-')}"
-                yield f"{flag} is without effect: no engine is in this study"
-
-
-def _idle_types(config: StudyConfig) -> Iterator[str]:
-    """A line for each vector type, and for libraries of graphs, where nothing is held so."""
-    kinds = {name: config.kinds_on(name) for name in config.backend if name in ENGINES}
-    if config.knn_engine and GRAPH not in kinds.get("opensearch", ()):
-        yield f"--knn-engine is without effect: no {GRAPH} on opensearch is measured"
-    asked = config.vector_type or ()
-    if asked and not any({GRAPH, FLAT} & set(held) for held in kinds.values()):
-        yield f"--vector-type is without effect: no {GRAPH} or {FLAT} of an engine is measured"
-        return
-    reranks = {family(name).reranks[0] for name in config.family}
-    if "bit" in asked and "code" not in reranks:
-        yield "--vector-type bit is without effect: no family of this study has a code"
-    others = [name for name in asked if name != "bit"]
-    if others and "cosine" not in reranks:
-        yield (
-            f"--vector-type {','.join(others)} is without effect: no family of this study is "
-            "searched by its vectors, as bge is"
-        )
-
-
-def spec_of(setting: Setting) -> IndexSpec:
-    """The smallest index that serves this setting."""
-    return IndexSpec(
-        backend=setting.backend,
-        kind=setting.kind,
-        family=setting.family,
-        num_tables=setting.num_tables,
-        hash_lengths=() if setting.hash_length is None else (setting.hash_length,),
-        bits=setting.bits,
-        m=setting.m,
-        ef_construction=setting.ef_construction,
-        vector_type=setting.vector_type,
-        knn_engine=setting.knn_engine,
-        layout=layout_of(setting),
-        attributes=attributes_of((setting.filter,)),
-    )
-
-
-def params_of(setting: Setting, k: int) -> SearchParams:
-    """How that index is searched for k answers."""
-    return SearchParams(
-        k=k,
-        num_tables=setting.num_tables,
-        hash_length=setting.hash_length,
-        rerank=setting.rerank or "code",
-        ef_search=setting.ef_search,
-        window_size=setting.window_size,
-        filter=filter_of(setting.filter),
-        fetch_source=setting.fetch == "source",
     )
 
 
@@ -270,7 +179,7 @@ def _of_kind(
 
 def _window_sizes(config: StudyConfig, rerank: str) -> Sequence[int | None]:
     """Ascending, and no fewer than are answered; one None for other re-rankings."""
-    if rerank != "window":
+    if rerank != WINDOWED:
         return (None,)
     asked = config.window_size or (USUAL_WINDOW_SIZE,)
     return sorted({max(size, config.cutoff) for size in asked})

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from harness.config import StudyConfig
-from harness.environment import environment
 from harness.measures.relevance import carried_measures
-from harness.progress import Progress, duration
+from harness.progress import Progress
 from harness.tuning import corpora
+from harness.tuning.announce import announce, put_facts
 from harness.tuning.attached import look_at_attached, put_attached, with_rebuilt
 from harness.tuning.conclude import Outcome, conclude
 from harness.tuning.connect import (
@@ -27,30 +23,17 @@ from harness.tuning.connect import (
 )
 from harness.tuning.filters import Filtered, resolve, told
 from harness.tuning.kept import keep_config
-from harness.tuning.plan import (
-    Plan,
-    Planned,
-    expected_s,
-    load_profile,
-    make_plan,
-    timeout_s,
-)
-from harness.tuning.space import without_effect
+from harness.tuning.plan import Plan, Planned, make_plan, timeout_s
 from harness.tuning.store import Store, open_study
 from harness.tuning.summary import objective_of
 from harness.tuning.vectors import find_neighbours, read_vectors, vectors_id
 from harness.tuning.versions import resumed_with
+from harness.tuning.work import PATIENCE_S, WORK, work_folder
 from indexers.errors import SettingError
-from loadtest.recorder import needed, tells
 
 if TYPE_CHECKING:
     from harness.collection.types import Corpus
     from harness.tuning.encode import Inputs
-
-WORK = ".harness-work"
-"""Folder for temporary files within that of the study."""
-PATIENCE_S = 15.0
-"""How long a finished study waits for a server that went away, to remove what is left there."""
 
 
 def tune(config: StudyConfig, *, command: str, fresh: bool = False, progress: Progress) -> Outcome:
@@ -120,28 +103,17 @@ def _measure(
     for name, one in connected.items():
         for warning in one.info.warnings:
             progress.say(f"{name}: {warning}")
-    _announce(config, plan, missing, corpus, progress)
+    announce(config, plan, missing, corpus, progress)
     for line in told(filtered.filters):
         progress.say(line)
     if not fresh:
         versions = {name: one.info.version for name, one in connected.items()}
         for line in resumed_with(store.trials().values(), versions, missing):
             progress.say(line)
-    _put_facts(store, config, corpus, connected)
+    put_facts(store, config, corpus, connected)
     store.put_meta("carried", carried)
     with work_folder(plan.folder / WORK) as work:
         _run(filtered, plan, missing, store, corpus, vectors, connected, work, progress)
-
-
-@contextmanager
-def work_folder(folder: Path) -> Iterator[Path]:
-    """A folder for temporary files, emptied of what a killed run left in it."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _run(
@@ -176,7 +148,7 @@ def _run(
         write_judgments(folder / "judgments.qrels", corpus.query_ids, corpus.ids, corpus.judgments)
     found = grounds(config, corpus, vectors, neighbours, progress)
     write_truths(folder, corpus, found)
-    store.put_meta("filters", list(facts(filtered.filters, found, corpus)))
+    store.put_meta("filters", list(facts(filtered.filters, found)))
     ids = work / "ids.json"
     save_ids(ids, corpus.ids)
     patience_s = 0.0
@@ -229,67 +201,3 @@ def _check_cutoff(config: StudyConfig, corpus: Corpus) -> None:
             f"cutoff {config.cutoff} is above the {len(corpus.ids)} documents of "
             f"{corpora.named(config)}: choose --cutoff 1 to {len(corpus.ids)}"
         )
-
-
-def _announce(
-    config: StudyConfig, plan: Plan, missing: Sequence[Planned], corpus: Corpus, progress: Progress
-) -> None:
-    asked = _asked(corpus)
-    left_s = expected_s(config, tuple(missing), asked)
-    kept = len(plan.trials) - len(missing)
-    resumed = f" ({kept} of {len(plan.trials)} are stored)" if kept else ""
-    trials = "trial" if len(missing) == 1 else "trials"
-    progress.say(
-        f"study {plan.name}: {len(missing)} {trials} to measure{resumed} on {len(corpus.ids):,} "
-        f"documents and {len(corpus.query_ids):,} queries, about {duration(left_s)} of load"
-    )
-    if plan.impossible:
-        count = sum(number for _, number in plan.impossible)
-        places = ", ".join(f"{n} × {reason.split(', such as')[0]}" for reason, n in plan.impossible)
-        told = "combination does" if count == 1 else "combinations do"
-        progress.say(f"{count} {told} not exist and are left out: {places}")
-    for line in without_effect(config):
-        progress.say(line)
-    samples = max(config.measured_samples, asked)
-    if not tells(config.sla_stat, samples):
-        progress.say(
-            f"{samples} requests a trial cannot bound a {config.sla_stat}, so nothing will meet "
-            f"the SLA: give --samples {needed(config.sla_stat)} or more, or another --sla-stat"
-        )
-
-
-def _asked(corpus: Corpus) -> int:
-    """Queries that have a text to ask for."""
-    return sum(bool(text.strip()) for text in corpus.query_texts)
-
-
-def _put_facts(
-    store: Store, config: StudyConfig, corpus: Corpus, connected: dict[str, Connected]
-) -> None:
-    """What the report tells and a later pick needs, so that the corpus need not be read again."""
-    judgments = corpus.judgments
-    store.put_meta(
-        "corpus",
-        {
-            "name": corpus.name,
-            "documents": len(corpus.ids),
-            "queries": len(corpus.query_ids),
-            "skipped": corpus.skipped,
-        },
-    )
-    store.put_meta("source", corpus.source)
-    store.put_meta("judged_pairs", None if judgments is None else len(judgments.documents))
-    judged = 0 if judgments is None else int(np.count_nonzero(np.diff(judgments.indptr)))
-    store.put_meta("judged_queries", judged)
-    store.put_meta("environment", environment())
-    store.put_meta(
-        "backends",
-        {
-            **(store.meta("backends") or {}),
-            **{name: asdict(one.info) for name, one in connected.items()},
-        },
-    )
-    store.put_meta(
-        "load",
-        {name: asdict(load_profile(config, name, _asked(corpus))) for name in config.backends},
-    )

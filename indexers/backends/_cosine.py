@@ -8,6 +8,9 @@ from indexers import registry
 from indexers.errors import BackendError
 from indexers.types import F32, F64, Fingerprints
 
+SPARE = 16
+"""Vectors asked for beyond the k: float32 sums may put near-equal ones in another order."""
+
 
 def cosines(vectors: F32, query: F32) -> F64:
     """Cosine of each vector with the query: float64 (n,), the same whatever else is in the block.

@@ -20,10 +20,9 @@ from indexers.backends._engine_fields import token_lists
 from indexers.backends._engine_queries import answers, common
 from indexers.errors import BackendError
 from indexers.index_types import SearchParams
+from indexers.reranks import COUNTED
 from indexers.types import Fingerprints
 
-COUNTED, WINDOWED = "none", "window"
-RERANKS = (WINDOWED, COUNTED)
 FILTER_CLAUSES = 1
 RETURNED = ",hits.hits._score,hits.hits.fields.id"
 """What a reply of `window` is filtered by beside `SEARCH_PATH`: it has no values of a sort."""
@@ -48,7 +47,7 @@ def check_clauses(params: SearchParams, limit: int) -> None:
 def bodies(
     fingerprints: Fingerprints, scripts: Sequence[bytes], params: SearchParams
 ) -> list[bytes]:
-    """One body a query, for either of `RERANKS`."""
+    """One body a query, for either of `COLLISION_RERANKS`."""
     found = _counting(fingerprints, params)
     if params.rerank == COUNTED:
         start = common(params.k) + b',"query":'

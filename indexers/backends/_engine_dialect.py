@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
 from numpy.typing import NDArray
 
 from indexers.index_types import IndexSpec
+from indexers.types import F32
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +75,8 @@ class Dialect:
     native: NativeVectors
     limit_path: str
     clause_limit: Callable[[dict[str, Any]], int]
+
+
+def vector_values(vectors: F32) -> list[bytes]:
+    """Each vector as a list."""
+    return [orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY) for vector in vectors]

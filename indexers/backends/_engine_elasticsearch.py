@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
-
-from indexers.backends._engine_dialect import Dialect, ScoredField
+from indexers.backends._engine_dialect import Dialect, ScoredField, vector_values
 from indexers.backends._engine_elasticsearch_vectors import NATIVE
 from indexers.types import F32, U8
 
@@ -41,11 +39,6 @@ def code_scripts(codes: U8) -> list[bytes]:
 def vector_mapping(dimension: int) -> dict[str, Any]:
     """Mapping of the vector."""
     return {"type": "dense_vector", "element_type": "float", "dims": dimension, "index": False}
-
-
-def vector_values(vectors: F32) -> list[bytes]:
-    """Each vector as a list."""
-    return [orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY) for vector in vectors]
 
 
 def vector_scripts(vectors: F32) -> list[bytes]:

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from indexers.backends._engine_admin import Call
-from indexers.backends._engine_dialect import Dialect, ScoredField
+from indexers.backends._engine_dialect import Dialect, ScoredField, vector_values
 from indexers.backends._engine_opensearch_vectors import NATIVE, cosine
 from indexers.errors import BackendError
 from indexers.types import F32, U8
@@ -52,11 +52,6 @@ def code_scripts(codes: U8) -> list[bytes]:
 def vector_mapping(dimension: int) -> dict[str, Any]:
     """Mapping of the vector."""
     return {"type": "knn_vector", "dimension": dimension}
-
-
-def vector_values(vectors: F32) -> list[bytes]:
-    """Each vector as a list."""
-    return [orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY) for vector in vectors]
 
 
 def vector_scripts(vectors: F32) -> list[bytes]:

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import orjson
 
 from indexers.backends import (
     _engine_collisions,
@@ -17,13 +16,13 @@ from indexers.backends import (
     _engine_vectors,
 )
 from indexers.backends._engine_dialect import Dialect
-from indexers.backends._engine_errors import reason, refusal, squash
 from indexers.backends._engine_filter import clause, filtered, with_room
 from indexers.backends._engine_layout import fitting, ranked_by
 from indexers.backends._engine_production import DOCUMENT, bringing_documents, search_path
 from indexers.backends._engine_queries import flat_bodies, lsh_bodies
+from indexers.backends._engine_replies import hits_of
 from indexers.backends._engine_text import live_clause_limit
-from indexers.errors import BackendError, IndexMissing, SettingError
+from indexers.errors import BackendError, SettingError
 from indexers.index_types import (
     Answer,
     Hits,
@@ -34,6 +33,7 @@ from indexers.index_types import (
     SearchParams,
     Transport,
 )
+from indexers.reranks import COLLISION_RERANKS, COUNTED
 from indexers.types import Fingerprints, Status
 
 NOTHING = Hits(np.empty(0, np.int32), np.empty(0, np.float64))
@@ -125,28 +125,9 @@ class EngineSearcher:
         return list(answers.values())
 
     def _hits(self, status: int, body: bytes) -> list[dict[str, Any]]:
-        if status == 404:
-            raise IndexMissing(f"{self._index} is gone: someone removed it while it was searched")
-        if status != 200:
-            raise refusal(f"searching {self._index}", status, body)
-        hits: list[dict[str, Any]] = self._parsed(body).get("hits", {}).get("hits", [])
+        gone = f"{self._index} is gone: someone removed it while it was searched"
+        hits = hits_of(self._index, status, body, gone)
         return _engine_collisions.in_order(hits) if self._rescored else hits
-
-    def _parsed(self, body: bytes) -> dict[str, Any]:
-        try:
-            reply = orjson.loads(body)
-        except ValueError:
-            reply = None
-        if not isinstance(reply, dict) or "timed_out" not in reply:
-            told = squash(body[:80].decode(errors="replace"))
-            raise BackendError(f"{self._index} gave no search reply, but {told!r}")
-        if reply["timed_out"]:
-            raise BackendError(f"the engine ran out of time searching {self._index}")
-        shards = reply.get("_shards", {})
-        if shards.get("failed"):
-            failure = (shards.get("failures") or [{}])[0]
-            raise BackendError(f"searching {self._index} failed: {reason(failure.get('reason'))}")
-        return reply
 
     def search(self, query: int) -> Hits:
         """Answers to the query of this row.
@@ -230,7 +211,7 @@ def _bodies(
     scripts = dialect.code.scripts(fingerprints.codes)
     if spec.kind == "flat":
         return flat_bodies(scripts, params.k)
-    if params.rerank in _engine_collisions.RERANKS:
+    if params.rerank in COLLISION_RERANKS:
         _engine_collisions.check_clauses(params, live_clause_limit(transport, dialect))
         return _engine_collisions.bodies(fingerprints, scripts, params)
     return lsh_bodies(fingerprints, scripts, params)
@@ -242,7 +223,7 @@ def score_reader(
     """What turns an engine's score into the similarity."""
     if _engine_vectors.is_native(spec):
         return dialect.native.similarity(spec, _engine_vectors.type_of(spec))
-    if params.rerank == _engine_collisions.COUNTED:
+    if params.rerank == COUNTED:
         return float
     by = ranked_by(spec)
     if by == "cosine":

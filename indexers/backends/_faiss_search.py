@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from indexers.backends._cosine import check_dimensions, cosines
+from indexers.backends._cosine import SPARE, check_dimensions, cosines
 from indexers.backends._folder import fingerprints_of, map_array
 from indexers.backends._passing import allowed
 from indexers.errors import BackendError, MissingPackage
@@ -16,8 +16,6 @@ from indexers.index_types import Hits, IndexHandle, Queries, SearchParams
 from indexers.types import I32, Status
 
 FILE = "index.faiss"
-SPARE = 16
-"""Vectors asked for beyond the k: float32 sums may put near-equal ones in another order."""
 
 
 def library() -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from indexers import registry
 from indexers.filters import attribute_of
 from indexers.index_types import IndexSpec, SearchParams
+from indexers.reranks import COLLISION_RERANKS, WINDOWED
 from indexers.types import Form
 
 RERANK_FORMS: dict[str, Form] = {
@@ -16,8 +17,6 @@ RERANK_FORMS: dict[str, Form] = {
 }
 """The form of fingerprint that each re-ranking compares."""
 _CODE_RERANKS = ("code", "signature")
-COLLISION_RERANKS = ("window", "none")
-"""Re-rankings that need the number of tables that found a document."""
 MOST_WINDOW = 10_000  # index.max_rescore_window
 
 
@@ -105,6 +104,6 @@ def _collision_misfit(backend: str, spec: IndexSpec, params: SearchParams) -> st
         return f"rerank={params.rerank} counts the tables of lsh: {spec.kind} has none"
     if params.window_size is not None and not 1 <= params.window_size <= MOST_WINDOW:
         return f"window_size {params.window_size} is out of range: 1 to {MOST_WINDOW}"
-    if params.rerank == "window" and params.k > MOST_WINDOW:
+    if params.rerank == WINDOWED and params.k > MOST_WINDOW:
         return f"{params.k} answers are more than the {MOST_WINDOW} that a window holds"
     return None

@@ -15,6 +15,7 @@ from indexers.backends._engine_errors import refusal, squash
 from indexers.backends._engine_http import hidden, quieten, unavailable
 from indexers.backends._engine_vectors import is_native, type_of
 from indexers.errors import BackendError, EngineUnavailable, MissingPackage
+from indexers.flavours import FLAVOURS
 from indexers.index_types import IndexSpec
 
 OLDEST = (8, 15)
@@ -27,7 +28,7 @@ class Elasticsearch(Engine):
     """Temporary indices on an Elasticsearch server."""
 
     name: ClassVar[str] = "elasticsearch"
-    flavour: ClassVar[str] = "Elasticsearch"
+    flavour: ClassVar[str] = FLAVOURS[name]
     dialect: ClassVar[Dialect] = DIALECT
 
     def _accept(self, version: tuple[int, ...], spec: IndexSpec | None = None) -> None:

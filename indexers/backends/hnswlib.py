@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from indexers import graph
-from indexers.backends._cosine import check_dimensions, cosines
+from indexers.backends._cosine import SPARE, check_dimensions, cosines
 from indexers.backends._fits import misfit, no_code_or_vector
 from indexers.backends._folder import InProcess, fingerprints_of, map_array, write_index
 from indexers.backends._hnswlib_file import FILE, library, mapped_vectors, read
@@ -35,8 +35,6 @@ from indexers.types import F32, I64, U8, Fingerprints, Progress, Status, no_prog
 BLOCK = 8192
 """Documents added at a time: codes take 32 times their size on the way in."""
 SEED = 100
-SPARE = 16
-"""Vectors asked for beyond the k: float32 sums may put near-equal ones in another order."""
 
 
 class GraphSearcher:

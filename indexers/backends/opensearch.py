@@ -24,6 +24,7 @@ from indexers.backends._engine_opensearch_vectors import (
 )
 from indexers.backends._engine_vectors import is_native, type_of
 from indexers.errors import EngineUnavailable, MissingPackage
+from indexers.flavours import FLAVOURS
 from indexers.index_types import IndexSpec
 
 OLDEST = (2, 0)
@@ -35,7 +36,7 @@ class OpenSearch(Engine):
     """Temporary indices on an OpenSearch server."""
 
     name: ClassVar[str] = "opensearch"
-    flavour: ClassVar[str] = "OpenSearch"
+    flavour: ClassVar[str] = FLAVOURS[name]
     dialect: ClassVar[Dialect] = DIALECT
 
     def _accept(self, version: tuple[int, ...], spec: IndexSpec | None = None) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from harness import cleaning_folders
 from harness.tuning import store
-from harness.tuning.study import WORK
+from harness.tuning.work import WORK
 
 COMMAND = Path(sys.executable).with_name("harness")
 
@@ -22,10 +22,6 @@ def reports(tmp_path):
     (work / "index").mkdir(parents=True)
     (work / "index" / "codes").write_bytes(b"x" * 2000)
     return tmp_path / "reports"
-
-
-def test_names_are_those_of_studies():
-    assert cleaning_folders.WORK == WORK
 
 
 def test_the_work_folder_of_a_killed_study_is_left_over(reports):

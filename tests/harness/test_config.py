@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.config import study_config
+from harness.config_sources import study_config
 from harness.tuning.space import sweep_of
 from indexers.errors import SettingError
 

@@ -10,7 +10,7 @@ from elastic_transport.client_utils import parse_cloud_id
 from harness.access import engine_access
 from harness.access_file import read_credentials
 from harness.cloud_id import cloud_url
-from harness.config import study_config
+from harness.config_sources import study_config
 from harness.load.options import load_options
 from indexers.errors import SettingError
 from indexers.index_types import BackendConfig

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness.config import study_config
+from harness.config_sources import study_config
 from harness.index_flags import IndexPlace
 from harness.tuning.kept import keep_config, kept_config
 from harness.tuning.space import space

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from harness.collection import index_corpus
-from harness.config import study_config
+from harness.config_sources import study_config
 from harness.progress import Progress
 from harness.settings import Setting
 from harness.tuning.attached import (

@@ -18,7 +18,7 @@ import pytest
 from harness import cleaning
 from harness.cleaning import Server, remove, without_young
 from harness.tuning import store
-from harness.tuning.study import WORK
+from harness.tuning.work import WORK
 from indexers.index_types import BackendConfig
 
 pytestmark = pytest.mark.engine

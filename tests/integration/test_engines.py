@@ -475,7 +475,10 @@ def test_a_read_only_cluster_says_so(owned, own_node, tmp_path):
     assert "it is read-only: clear index.blocks" in str(caught.value)
 
 
-def test_an_index_that_turns_read_only_says_so(owned, own_node, tmp_path):
+def test_an_index_that_turns_read_only_says_so(owned, own_node, tmp_path, monkeypatch):
+    for name in ("START_BYTES", "MOST_BYTES"):  # so that there is more to send after the first
+        monkeypatch.setattr(f"indexers.backends._engine_chunks.{name}", 64 << 10)
+
     def lock(_):
         (name,) = own_node.indices("harness-*")
         own_node("PUT", f"/{name}/_settings", {"index.blocks.write": True})

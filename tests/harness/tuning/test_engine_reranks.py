@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from harness.config import study_config
+from harness.config_sources import study_config
 from harness.settings import Setting
 from harness.tuning.builds import builds
 from harness.tuning.collisions import table_counts

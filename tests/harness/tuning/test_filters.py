@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from harness.collection.types import Corpus, Judgments, Neighbours
-from harness.config import study_config
+from harness.config_sources import study_config
 from harness.filters import asked, fields_of, filter_of, slug, text_of
 from harness.report.words import truth_under
 from harness.settings import Setting
@@ -16,7 +16,8 @@ from harness.tuning.passing import ground_of, passing_of
 from harness.tuning.pick import choose
 from harness.tuning.plan import make_plan
 from harness.tuning.sla import Sla
-from harness.tuning.space import params_of, space
+from harness.tuning.space import space
+from harness.tuning.specs import params_of
 from harness.tuning.summary import best_reference
 from harness.tuning.trial import Trial
 from harness.tuning.verdict import verdict

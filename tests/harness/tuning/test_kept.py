@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.config import study_config
+from harness.config_sources import study_config
 from harness.tuning.kept import FACT, keep_config, kept_config, same_server
 from harness.tuning.store import open_study
 from indexers.errors import SettingError

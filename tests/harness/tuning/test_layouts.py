@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from harness.config import study_config
+from harness.config_sources import study_config
 from harness.settings import layout_of
 from harness.tuning.builds import builds
+from harness.tuning.effects import without_effect
 from harness.tuning.names import label
 from harness.tuning.plan import make_plan
-from harness.tuning.space import without_effect
 from indexers.errors import SettingError
 from indexers.index_types import Layout
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.config import study_config
+from harness.config_sources import study_config
 from harness.settings import Setting
 from harness.tuning.builds import builds
 from harness.tuning.plan import make_plan

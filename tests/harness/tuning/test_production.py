@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from harness.config import study_config
-from harness.tuning.outcome import _flags, _remarks
+from harness.config_sources import study_config
+from harness.tuning.effects import without_effect
+from harness.tuning.outcome import Circumstances, _flags, _remarks
 from harness.tuning.plan import load_profile, make_plan
 from harness.tuning.production import in_production, load_words
-from harness.tuning.space import space, without_effect
+from harness.tuning.space import space
 from indexers.errors import SettingError
 from indexers.index_types import IndexSpec
 from loadtest.profile import NOT_ASKED, UNDER_LOAD, WITHOUT_LOAD, LoadProfile, LoadResult
@@ -131,7 +132,7 @@ def flagged(profile=UNIQUE, drifted=False, written=None, query=None, **more):
     found = result(**more)
     if query is not None:
         found = replace(found, query=np.array(query, np.int32))
-    return _flags(found, profile, drifted, written)
+    return _flags(found, Circumstances(profile, found, drifted, None, written=written))
 
 
 def test_a_query_that_a_replay_never_drew_is_no_fault():

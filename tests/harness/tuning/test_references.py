@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from harness.collection import source
-from harness.config import study_config
+from harness.config_sources import study_config
 from harness.tuning.encode import Inputs, encode
 from harness.tuning.hashing import Hashing
 from harness.tuning.references import exact_nearest

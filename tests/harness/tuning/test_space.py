@@ -2,11 +2,13 @@
 
 import pytest
 
-from harness.config import study_config
+from harness.config_sources import study_config
 from harness.settings import family_name
+from harness.tuning.effects import without_effect
 from harness.tuning.hashing import hashing_of
 from harness.tuning.names import label, name_of
-from harness.tuning.space import params_of, space, spec_of, without_effect
+from harness.tuning.space import space
+from harness.tuning.specs import params_of, spec_of
 from indexers.errors import SettingError
 
 

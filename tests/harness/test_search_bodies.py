@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness.load.bodies import read_bodies
+from harness.search_bodies import read_bodies
 from indexers.errors import CorpusError, SettingError
 
 

@@ -192,12 +192,13 @@ def test_every_flag_that_a_trial_can_carry_is_explained():
         repeats=1,
     )
     slow = Written(0, 0.0, 1.0, 1)
+    met = outcome.Circumstances(LoadProfile(rate_per_s=1.0), seen, True, None, written=slow)
     trial = Trial(
         *("k", Setting("simhash", "tables", "lsh"), False, "ok"),
         latency_ms={"p99": 1.0},
         upper_ms={"p99": 3.0},
         samples=1,
-        flags=outcome._flags(seen, LoadProfile(rate_per_s=1.0), drifted=True, written=slow),
+        flags=outcome._flags(seen, met),
         null_ms={"latency": {"p99": None}},
     )
     of_attached_rows = {attached_run.UNKNOWN}

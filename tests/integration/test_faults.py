@@ -127,6 +127,7 @@ def whole(trial):
 # ---- a node that dies
 
 
+@only_elasticsearch
 def test_a_node_killed_under_load_is_waited_for_and_the_rest_is_measured(study, engine, own_node):
     made = study(*FOUR, *on(engine, own_node), "--patience", "300")
     process = made.start()
@@ -280,6 +281,7 @@ def test_bulk_over_connections_that_break_loses_and_doubles_nothing(
     assert stats["count"] == 4000
 
 
+@only_opensearch
 def test_bulk_over_connections_that_always_break_fails_with_its_reason(
     owned, node, relay, tmp_path, monkeypatch
 ):
@@ -291,6 +293,7 @@ def test_bulk_over_connections_that_always_break_fails_with_its_reason(
     assert node.indices(f"harness-{OWNER}-*") == []
 
 
+@only_opensearch
 def test_load_over_connections_that_break_counts_them(study, engine, node, relay):
     through = relay(node, every(50, b"/_search"))
     made = study(*TWO, *CALM, *on(engine, through))
@@ -411,6 +414,7 @@ def breaker(node, limit):
     assert node("PUT", "/_cluster/settings", {"transient": {name: limit}})["acknowledged"]
 
 
+@only_opensearch
 def test_a_storm_of_429_fails_the_trials_in_it_and_no_others(study, engine, own_node):
     sizes = ("--num-tables", "2,3,4,6", "--hash-length", "4,8,12", "--samples", "100")
     made = study(*LSH, *sizes, *CALM, *on(engine, own_node))
@@ -436,6 +440,7 @@ def test_a_storm_of_429_fails_the_trials_in_it_and_no_others(study, engine, own_
     assert len(made.rows()) == 12
 
 
+@only_elasticsearch
 def test_an_index_that_turns_read_only_is_searched_on_and_removed(study, engine, node):
     made = study(*FOUR, *on(engine, node))
     process = made.start()

@@ -21,6 +21,11 @@ def engine(request):
     return request.param
 
 
+# a node of one's own takes a while to start: what is the same code for both is tried on one
+only_opensearch = pytest.mark.parametrize("engine", ["opensearch"])
+only_elasticsearch = pytest.mark.parametrize("engine", ["elasticsearch"])
+
+
 def on(engine, node, *more):
     """Flags of a study on this node and on other backends."""
     return ("--backend", ",".join((engine, *more)), f"--{engine}-url", node.url)
@@ -115,6 +120,7 @@ def test_the_index_of_someone_else_is_never_touched(study, engine, node):
         node("DELETE", "/harness-somebody-else-1")
 
 
+@only_opensearch
 def test_a_node_that_dies_fails_its_trials_and_no_others(study, engine, own_node):
     made = study(*SMALL, *on(engine, own_node, "tables"), "--patience", "2")
     process = made.start()
@@ -145,6 +151,7 @@ def test_a_node_that_dies_fails_its_trials_and_no_others(study, engine, own_node
     assert len(made.rows()) == len(summary["trials"])
 
 
+@only_opensearch
 def test_a_backend_without_a_finished_trial_is_exit_code_1(study, engine, own_node):
     made = study(
         *("--corpus", "catalogue:2000", *SIZES, *on(engine, own_node), "--patience", "2"),
@@ -174,6 +181,7 @@ def test_an_index_that_turned_read_only_is_removed_all_the_same(study, engine, n
     assert node.indices(OURS) == []
 
 
+@only_elasticsearch
 def test_a_node_that_hangs_does_not_hold_up_ctrl_c(study, engine, own_node, end):
     made = study(*SMALL, *on(engine, own_node))
     process = made.start()
@@ -190,6 +198,7 @@ def test_a_node_that_hangs_does_not_hold_up_ctrl_c(study, engine, own_node, end)
     assert own_node.indices(OURS) == []
 
 
+@only_opensearch
 def test_a_read_only_cluster_fails_with_its_reason(study, engine, own_node):
     block = "cluster.blocks.read_only"
     own_node("PUT", "/_cluster/settings", {"transient": {block: True}})
@@ -207,6 +216,7 @@ def test_a_read_only_cluster_fails_with_its_reason(study, engine, own_node):
     assert "BM25 (in process)" in [r["name"] for r in summary["reference"]]
 
 
+@only_elasticsearch
 def test_a_red_cluster_is_refused_and_a_yellow_one_is_told(study, engine, own_node):
     one = ("--corpus", "catalogue:100", "--family", "simhash", *on(engine, own_node))
     one += ("--num-tables", "2", "--hash-length", "4", "--rate", "300")

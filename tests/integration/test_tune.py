@@ -25,7 +25,8 @@ SMALL = (
 TRIAL_KEYS = {
     *("key", "setting", "baseline", "status", "error", "feasible", "quality", "measure_n"),
     *("latency_ms", "upper_ms", "service_ms", "encode_ms", "rate_per_s", "qps", "errors"),
-    *("build_s", "index_bytes", "flags"),
+    *("build_s", "index_bytes", "flags", "index_bytes_of", "field_bytes", "server", "selectivity"),
+    *("self_agreement", "indexed_per_s", "backend_version"),
 }
 TOP_KEYS = {
     *("schema_version", "study", "path", "corpus", "sla", "objective", "verdict", "pick"),

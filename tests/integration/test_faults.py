@@ -9,6 +9,7 @@ import importlib.util
 import itertools
 import json
 import os
+import re
 import signal
 import sqlite3
 import threading
@@ -184,9 +185,10 @@ def test_a_node_that_stays_away_is_waited_for_once(study, engine, own_node):
     assert all(map(whole, by_backend["tables"]))
     failed = [t for t in by_backend[engine] if t["status"] == "failed"]
     assert len(failed) >= 2
-    assert all("no answer from" in t["error"] for t in failed)
+    # the first of them was under load, the others had no index to be put on
+    assert all(re.search("no answer from|stopped answering", t["error"]) for t in failed), failed
     own_node.bring_back()
-    made.run()
+    made.run(expect=RAN)
     assert all(map(whole, trials(made)))
     assert own_node.indices(OURS) == []
 
@@ -229,7 +231,7 @@ def test_a_node_that_hangs_for_good_fails_its_trials(study, engine, own_node):
     (failed,) = [t for t in trials(made) if t["status"] == "failed"]
     assert "no answer from" in failed["error"]
     assert "did not come back within 1 s" in told.text
-    made.run()
+    made.run(expect=RAN)
     assert len(made.rows()) == 2
     assert own_node.indices(OURS) == []
 
@@ -435,7 +437,7 @@ def test_a_storm_of_429_fails_the_trials_in_it_and_no_others(study, engine, own_
     assert 1 <= len(failed) < 11
     assert whole(found[-1])
     assert own_node.indices(OURS) == []
-    made.run()
+    made.run(expect=RAN)
     assert made.rows("failed") == {}
     assert len(made.rows()) == 12
 

@@ -59,7 +59,8 @@ def test_every_reranking_beside_the_tables(
         )
         assert all(recalls[(engine, kind)] > 0.2 for kind in TEXT_KINDS)
     report = (made.folder / "report.md").read_text()
-    assert "re-ranked by window" in report
+    assert "| Re-ranked by |" in report
+    assert "| simhash | lsh on elasticsearch | window | 10 | 12 | 30 |" in report
     assert "min_hash filter on opensearch" in report
     assert "more_like_this on elasticsearch" in report
     assert [row["name"] for row in summary["reference"] if "BM25" in row["name"]] == [

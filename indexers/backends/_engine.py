@@ -61,8 +61,8 @@ class Engine(EngineServer):
     remote: ClassVar[bool] = True
 
     @abstractmethod
-    def _source(self, version: tuple[int, ...]) -> dict[str, object]:
-        """Mapping of `_source` that keeps as little of the documents as this version can."""
+    def _own_fields(self, version: tuple[int, ...]) -> dict[str, dict[str, object]]:
+        """Mapping of the server's own fields, such as `_source`: as little as this version can."""
 
     @abstractmethod
     def _sizes(self, name: str) -> tuple[int, dict[str, int]]:
@@ -146,9 +146,9 @@ class Engine(EngineServer):
             version: of the server, its first two numbers.
         """
         fields = properties(spec, documents, self.dialect) | filter_properties(spec)
-        source, created = self._source(version), f"{datetime.now(UTC):%FT%TZ}"
+        own, created = self._own_fields(version), f"{datetime.now(UTC):%FT%TZ}"
         body = with_analysis(
-            index_body(fields, self._config.owner, created, source, spec.layout), spec
+            index_body(fields, self._config.owner, created, own, spec.layout), spec
         )
         return with_settings(for_production(body, spec), spec, self.dialect)
 

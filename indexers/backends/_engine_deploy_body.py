@@ -16,6 +16,8 @@ _OF_TEMPORARY = {
     "store.stats_refresh_interval",
 }
 """Settings that a temporary index has for the sake of its measurement."""
+_OWN_OF_TEMPORARY = {"_field_names"}
+"""Fields of the server's own that only `exists` needs, which nobody asks a temporary index."""
 
 
 def production_body(body: Mapping[str, Any], spec: IndexSpec, manifest: object) -> dict[str, Any]:
@@ -29,5 +31,6 @@ def production_body(body: Mapping[str, Any], spec: IndexSpec, manifest: object) 
     index = {n: v for n, v in body["settings"]["index"].items() if n not in _OF_TEMPORARY}
     if spec.layout.refresh_interval != "-1":
         index["refresh_interval"] = spec.layout.refresh_interval
-    mappings = {**body["mappings"], "_meta": {"harness": manifest}}
+    mappings = {n: v for n, v in body["mappings"].items() if n not in _OWN_OF_TEMPORARY}
+    mappings["_meta"] = {"harness": manifest}
     return {**body, "settings": {**body["settings"], "index": index}, "mappings": mappings}

@@ -121,7 +121,7 @@ def index_body(
     properties: dict[str, Any],
     owner: str,
     created: str,
-    source: dict[str, object],
+    own: dict[str, dict[str, object]],
     layout: Layout | None = None,
 ) -> dict[str, Any]:
     """Settings and mapping of a temporary index.
@@ -130,14 +130,15 @@ def index_body(
         properties: mapping of its fields, `id` apart.
         owner: tag by which the index is known as ours.
         created: time, for people who find the index.
-        source: the engine's way not to store documents: answers are told by `id` alone.
+        own: mapping of the engine's own fields: answers are told by `id` alone, so that it need
+            not store documents.
         layout: how it is kept; None for the usual way.
     """
     return {
         "settings": {"index": settings_of(layout or Layout())},
         "mappings": {
             "_meta": {"harness": {"owner": owner, "created": created}},
-            "_source": source,
+            **own,
             "dynamic": "strict",
             "properties": {"id": ID} | properties,
         },

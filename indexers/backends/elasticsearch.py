@@ -46,10 +46,10 @@ class Elasticsearch(Engine):
             since = ".".join(map(str, needed))
             raise BackendError(f"{told}: vector type {spec.vector_type!r} needs {since} or later")
 
-    def _source(self, version: tuple[int, ...]) -> dict[str, object]:
+    def _own_fields(self, version: tuple[int, ...]) -> dict[str, dict[str, object]]:
         """Documents are not stored; a hidden copy of them that no index can do without remains."""
         del version
-        return {"enabled": False}
+        return {"_source": {"enabled": False}}
 
     def _sizes(self, name: str) -> tuple[int, dict[str, int]]:
         """The hidden copy apart, where the server lets us look at sizes of fields."""

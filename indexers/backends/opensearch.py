@@ -30,6 +30,9 @@ from indexers.index_types import IndexSpec
 OLDEST = (2, 0)
 WITHOUT_RECOVERY_SOURCE = (2, 15)
 """The version from which an index need not keep a second, hidden source."""
+FIELD_NAMES_UNTRIED = (3, 0)
+"""Before it, the name of a field is indexed once more with each token, unless `_field_names` is
+off; the option is deprecated, so that later versions are left alone."""
 
 
 class OpenSearch(Engine):
@@ -53,10 +56,13 @@ class OpenSearch(Engine):
             if engine_of(spec) == FAISS:
                 check_library(self._call, self._to.shown)
 
-    def _source(self, version: tuple[int, ...]) -> dict[str, object]:
-        if version < WITHOUT_RECOVERY_SOURCE:
-            return {"enabled": False}
-        return {"enabled": False, "recovery_source_enabled": False}
+    def _own_fields(self, version: tuple[int, ...]) -> dict[str, dict[str, object]]:
+        fields: dict[str, dict[str, object]] = {"_source": {"enabled": False}}
+        if version >= WITHOUT_RECOVERY_SOURCE:
+            fields["_source"]["recovery_source_enabled"] = False
+        if version < FIELD_NAMES_UNTRIED:
+            fields["_field_names"] = {"enabled": False}
+        return fields
 
     def _sizes(self, name: str) -> tuple[int, dict[str, int]]:
         return admin.size_bytes(self._call, name), {}

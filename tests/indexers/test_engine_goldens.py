@@ -148,7 +148,7 @@ def script_score(query, script):
 def test_index_body_of_lsh(dialect, wire):
     tokens = {"type": "keyword", "norms": False, "doc_values": False, "index_options": "docs"}
     fields = properties(LSH, documents(), dialect)
-    assert index_body(fields, "me", "2026-01-02T03:04:05Z", {"enabled": False}) == {
+    assert index_body(fields, "me", "2026-01-02T03:04:05Z", {"_source": {"enabled": False}}) == {
         "settings": {
             "index": {
                 "number_of_shards": 1,

@@ -10,6 +10,7 @@ import pytest
 from indexers.backends import _engine_bulk as bulk
 from indexers.backends import _engine_elasticsearch, _engine_opensearch
 from indexers.backends import _engine_production as production
+from indexers.backends._engine_deploy_body import production_body
 from indexers.backends._engine_fields import index_body
 from indexers.backends._engine_search import EngineSearcher, bodies
 from indexers.errors import BackendError, IndexMissing
@@ -33,7 +34,7 @@ UPDATE_PATH = "/i-updates/_bulk?require_alias=true&filter_path=items.*.status,it
 
 
 def body_of(spec, source):
-    plain = index_body({"text": {"type": "text"}}, "me", "now", source)
+    plain = index_body({"text": {"type": "text"}}, "me", "now", {"_source": source})
     before = repr(plain)
     made = production.for_production(plain, spec)
     assert repr(plain) == before
@@ -152,3 +153,21 @@ def test_deleted_documents_are_told_as_a_share():
     assert call.sent == [("GET", "/i/_stats/docs?filter_path=_all.primaries.docs", None)]
     docs["count"] = docs["deleted"] = 0
     assert production.deleted_share(call, "i") == 0.0
+
+
+def test_production_has_the_server_s_usual_fields_and_settings():
+    own = {"_source": {"enabled": False}, "_field_names": {"enabled": False}}
+    measured = index_body({"text": {"type": "text"}}, "me", "now", own)
+    made = production_body(measured, SPEC, {"format": 1})
+    assert made["mappings"] == {
+        "_meta": {"harness": {"format": 1}},
+        "_source": {"enabled": False},
+        "dynamic": "strict",
+        "properties": measured["mappings"]["properties"],
+    }
+    assert made["settings"]["index"] == {
+        "number_of_shards": 1,
+        "number_of_replicas": 0,
+        "analyze.max_token_count": 1_000_000,
+    }
+    assert measured["mappings"]["_field_names"] == {"enabled": False}

@@ -45,8 +45,15 @@ def test_transient_limits_win():
 
 def test_the_second_source_is_left_out_where_the_server_can():
     backend = OpenSearch(BackendConfig(url="http://127.0.0.1:1"))
-    assert backend._source((2, 14)) == {"enabled": False}
-    assert backend._source((2, 15)) == {"enabled": False, "recovery_source_enabled": False}
+    assert backend._own_fields((2, 14))["_source"] == {"enabled": False}
+    both = {"enabled": False, "recovery_source_enabled": False}
+    assert backend._own_fields((2, 15))["_source"] == both
+
+
+def test_names_of_fields_are_not_indexed_with_each_token_where_that_is_known_to_work():
+    backend = OpenSearch(BackendConfig(url="http://127.0.0.1:1"))
+    assert backend._own_fields((2, 19))["_field_names"] == {"enabled": False}
+    assert "_field_names" not in backend._own_fields((3, 0))
 
 
 @pytest.mark.parametrize("version", [(1, 3), (0, 9)])

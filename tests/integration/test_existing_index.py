@@ -302,7 +302,7 @@ def on(engine, node, folder, records, **bodies):
     return (f"--{engine}-url", node.url, "--attach", f"{engine}:{NAME}", "--body", body)
 
 
-SWEEP = ("--family", "simhash", "--num-tables", "4", "--hash-length", "8", "--rate", "40")
+SWEEP = ("--family", "simhash", "--num-tables", "4", "--hash-length", "8", "--rate", "100")
 
 
 def test_a_study_over_an_index_is_that_over_its_documents(
@@ -336,6 +336,7 @@ def test_a_study_over_an_index_is_that_over_its_documents(
     assert f"index {NAME} of {engine} at" in report
 
 
+@pytest.mark.parametrize("engine", ["opensearch"], indirect=True)
 def test_a_limit_is_judged_anew_while_the_server_is_away(study, engine, node, put, tmp_path):
     records = [
         {"_id": str(n), "id": str(n), "text": f"word{n % 7} common{n % 3} t{n}"} for n in range(200)

@@ -343,6 +343,7 @@ def test_an_index_of_our_name_with_another_mapping_stays(owned, node, tmp_path, 
         node("DELETE", f"/{theirs}")
 
 
+@only_opensearch
 def test_two_studies_at_once_leave_each_other_alone(study, engine, own_node):
     flags = (*FOUR, *on(engine, own_node))
     pair = [study(*flags, out=name) for name in ("one", "other")]
@@ -376,6 +377,7 @@ def remove_ours(node, made, limit_s=60):
     raise AssertionError("no index of ours")
 
 
+@only_elasticsearch
 def test_an_index_that_someone_removes_during_a_trial_is_made_again(study, engine, node):
     made = study(*FOUR, *on(engine, node))
     process = made.start()

@@ -135,6 +135,7 @@ def answered(figures):
     return found["load"]["requests"] - found["errors"]
 
 
+@pytest.mark.parametrize("engine", ["elasticsearch"])
 def test_every_command_gets_in_with_a_password(engine, proxy, give, harness, tmp_path):
     give(user=proxy.user, password=proxy.password)
     place = (f"--{engine}-url", proxy.good, f"--{engine}-ca", proxy.ca)
@@ -150,6 +151,7 @@ def test_every_command_gets_in_with_a_password(engine, proxy, give, harness, tmp
     assert_no_secret_below(proxy, tmp_path / "study")
 
 
+@pytest.mark.parametrize("engine", ["opensearch"])
 def test_every_command_gets_in_with_an_api_key(engine, proxy, harness, index, tmp_path):
     path = tmp_path / "credentials.yaml"
     access = {"url": proxy.good, "api_key": proxy.api_key, "ca_file": str(proxy.ca)}

@@ -27,7 +27,7 @@ def test_every_reranking_beside_the_tables(
         *("--backend", "opensearch,elasticsearch,tables", "--opensearch-url", opensearch_url),
         *("--elasticsearch-url", elasticsearch_url, "--rerank", "exact,window,none"),
         *("--num-tables", "10", "--hash-length", "12", "--window-size", "30"),
-        *("--kind", "lsh,bm25,more_like_this,min_hash", "--rate", "100", "--sla-ms", "1000"),
+        *("--kind", "lsh,bm25,more_like_this,min_hash", "--rate", "300", "--sla-ms", "1000"),
     )
     summary = made.summary()
     assert summary["counts"] == {"trials": 1 + 2 * (3 + 3), "failed": 0, "impossible": 2}

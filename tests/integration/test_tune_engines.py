@@ -69,6 +69,7 @@ def test_real_text_gives_the_same_answers_in_process_and_in_the_engine(
     assert node.indices(OURS) == []
 
 
+@only_opensearch
 def test_per_setting_indices_give_the_same_answers(study, engine, node):
     arguments = (*SMALL, *on(engine, node))
     shared = study(*arguments, "--family", "minhash", out="shared")
@@ -100,6 +101,7 @@ def test_ctrl_c_removes_the_index_and_the_study_goes_on(study, engine, node, end
     assert all(max(found) < 1.1 * min(found) for found in sizes.values())
 
 
+@only_opensearch
 def test_what_a_killed_run_left_is_removed_by_the_next(study, engine, node, end):
     made = study(*SMALL, *on(engine, node))
     process = made.start()
@@ -111,6 +113,7 @@ def test_what_a_killed_run_left_is_removed_by_the_next(study, engine, node, end)
     assert node.indices(OURS) == []
 
 
+@only_elasticsearch
 def test_the_index_of_someone_else_is_never_touched(study, engine, node):
     mapping = {"mappings": {"_meta": {"harness": {"owner": "somebody-else"}}}}
     node("PUT", "/harness-somebody-else-1", {**mapping, "settings": {"number_of_replicas": 0}})
@@ -255,6 +258,7 @@ def test_an_unreachable_engine_is_one_line_before_anything_is_built(study, engin
     assert not made.folder.exists()
 
 
+@only_elasticsearch
 def test_a_password_is_nowhere_in_what_a_run_leaves(study, engine, node, monkeypatch):
     # this node asks for none and takes any
     url = node.url.replace("http://", "http://user:secret-word@")

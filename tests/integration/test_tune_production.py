@@ -48,6 +48,7 @@ def made_by(study, engine, node):
     return run
 
 
+@pytest.mark.parametrize("engine", ["elasticsearch"])
 def test_ids_and_documents_are_measured_on_one_index(made_by):
     made, summary = made_by("--fetch", "ids,source")
     ids, source = summary["trials"]
@@ -65,6 +66,7 @@ def test_ids_and_documents_are_measured_on_one_index(made_by):
     assert "the index stores the documents" not in (plain.folder / "report.md").read_text()
 
 
+@pytest.mark.parametrize("engine", ["opensearch"])
 def test_a_replay_and_indexing_meanwhile_give_the_answers_of_a_quiet_study(made_by, engine):
     quiet, summary = made_by(out="quiet")
     (alone,) = summary["trials"]

@@ -1,6 +1,7 @@
 """Runs `harness tune` as a person would, and gives nodes that tests may disturb."""
 
 import contextlib
+import gzip
 import importlib.util
 import json
 import os
@@ -15,6 +16,10 @@ from pathlib import Path
 import orjson
 import pytest
 import urllib3
+
+from indexers import registry
+from indexers.errors import EngineUnavailable
+from indexers.index_types import BackendConfig
 
 ENGINE_SCRIPTS = Path(__file__).parents[1] / "engines"
 SECURE_PROXY = Path(__file__).parents[1] / "secure_proxy.py"
@@ -43,6 +48,11 @@ class Study:
     def summary(self, *more, expect=0):
         """Run to the end; gives what --json prints."""
         return json.loads(self.run("--json", *more, expect=expect)[0])
+
+    def answers(self, trial):
+        """The lines of a trial's run, without the tag that names the study."""
+        with gzip.open(self.folder / "runs" / f"{trial['key']}.run.gz", "rt") as file:
+            return [tuple(line.split()[:5]) for line in file]
 
     def start(self):
         """Start it and let it run."""
@@ -161,16 +171,42 @@ class OwnNode(Node):
         )
 
 
-@pytest.fixture
-def engine():
-    """Name of the engine that `node` and `own_node` run; modules that test both override it."""
-    return "opensearch"
+@pytest.fixture(params=["opensearch", "elasticsearch"])
+def engine(request):
+    """Name of the engine that `node` and `own_node` run."""
+    return request.param
 
 
 @pytest.fixture
 def node(engine, request):
     """The shared node: tests leave it as they found it."""
     return Node(request.getfixturevalue(f"{engine}_url"))
+
+
+@pytest.fixture
+def owned(engine, request):
+    """Makes backends of the OWNER of the test's module on a node; gives back what they hold."""
+    made = []
+
+    def make(node, timeout_s=30, **more):
+        owner = request.module.OWNER
+        config = BackendConfig(url=node.url, owner=owner, timeout_s=timeout_s, **more)
+        made.append(registry.backend(engine)(config))
+        return made[-1]
+
+    yield make
+    for one in made:
+        with contextlib.suppress(EngineUnavailable):
+            one.sweep()
+
+
+@pytest.fixture
+def backend(owned, node, request):
+    """One of them on the shared node, on which nothing stays."""
+    made = owned(node)
+    yield made
+    made.sweep()
+    assert node.indices(f"harness-{request.module.OWNER}-*") == []
 
 
 @pytest.fixture(scope="session")

@@ -15,11 +15,6 @@ KEY = "a-key-that-nobody-may-see"
 MATCH = {"query": {"match": {"text": "{{text}}"}}, "_source": False}
 
 
-@pytest.fixture(params=["opensearch", "elasticsearch"])
-def engine(request):
-    return request.param
-
-
 @pytest.fixture
 def searchable(node):
     """URL of a server that lets us search one index, and echoes what was sent when it refuses."""

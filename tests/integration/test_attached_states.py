@@ -39,11 +39,6 @@ ONE_ENGINE = pytest.mark.parametrize("engine", ["opensearch"], indirect=True)
 """What is stored is the same for both."""
 
 
-@pytest.fixture(params=["opensearch", "elasticsearch"])
-def engine(request):
-    return request.param
-
-
 @pytest.fixture
 def shop(node):
     """A user's index with ten documents; what is called makes it anew."""

@@ -28,11 +28,6 @@ OURS = f"harness-{OWNER}-0123abcd"
 TAG = {"_meta": {"harness": {"owner": OWNER, "created": "2026-01-01T00:00:00Z"}}}
 
 
-@pytest.fixture(params=["opensearch", "elasticsearch"])
-def engine(request):
-    return request.param
-
-
 @pytest.fixture
 def make(node):
     """Makes indices of three documents, and takes them away at the end."""

@@ -38,33 +38,9 @@ OWNER = f"life-{os.getpid()}"
 TABLES, LENGTHS = 4, (8, 16)
 
 
-@pytest.fixture(params=["opensearch", "elasticsearch"])
-def engine(request):
-    return request.param
-
-
 # a node of one's own takes a while to start: what is the same code for both is tried on one
 only_opensearch = pytest.mark.parametrize("engine", ["opensearch"])
 only_elasticsearch = pytest.mark.parametrize("engine", ["elasticsearch"])
-
-
-@pytest.fixture
-def owned(engine):
-    """Makes backends of our owner."""
-
-    def make(node, timeout_s=30):
-        config = BackendConfig(url=node.url, owner=OWNER, timeout_s=timeout_s)
-        return registry.backend(engine)(config)
-
-    return make
-
-
-@pytest.fixture
-def backend(owned, node):
-    made = owned(node)
-    yield made
-    made.sweep()
-    assert node.indices(f"harness-{OWNER}-*") == []
 
 
 def documents(n):

@@ -11,6 +11,7 @@ import pytest
 
 from indexers import registry
 from indexers.backends import _engine_bulk as bulk
+from indexers.backends import _engine_chunks as chunks
 from indexers.backends import _engine_sending as sending
 from indexers.errors import BackendError, EngineUnavailable, IndexMissing
 from indexers.index_types import (
@@ -26,30 +27,6 @@ from indexers.types import Fingerprints, Ragged
 pytestmark = pytest.mark.engine
 OWNER = f"test-{os.getpid()}"
 N, TABLES = 300, 6
-
-
-@pytest.fixture(params=["opensearch", "elasticsearch"])
-def engine(request):
-    return request.param
-
-
-@pytest.fixture
-def owned(engine):
-    """Makes backends of our owner."""
-
-    def make(node, timeout_s=30):
-        config = BackendConfig(url=node.url, owner=OWNER, timeout_s=timeout_s)
-        return registry.backend(engine)(config)
-
-    return make
-
-
-@pytest.fixture
-def backend(owned, node):
-    made = owned(node)
-    yield made
-    made.sweep()
-    assert node.indices(f"harness-{OWNER}-*") == []
 
 
 def fingerprints(n, atom="bit", bits=128, seed=1):
@@ -545,7 +522,8 @@ def test_an_index_that_someone_removed_says_so(backend, node, tmp_path):
 
 def test_a_node_killed_during_bulk_and_brought_back(owned, own_node, tmp_path, monkeypatch):
     monkeypatch.setattr(sending, "ANSWER_AFTER_S", (0.1, 0.1))
-    backend = owned(own_node)
+    monkeypatch.setattr(chunks, "START_BYTES", 1 << 16)
+    backend = owned(own_node, patience_s=1)
     killed = []
 
     def kill(_):

@@ -44,11 +44,6 @@ MATCH = {
 }
 
 
-@pytest.fixture(params=["opensearch", "elasticsearch"])
-def engine(request):
-    return request.param
-
-
 @pytest.fixture(autouse=True)
 def _cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

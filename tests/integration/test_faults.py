@@ -19,12 +19,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexers import registry
 from indexers.backends import _engine_admin as admin
 from indexers.backends import _engine_chunks as chunks
 from indexers.backends import _engine_sending as sending
 from indexers.errors import BackendError, EngineUnavailable, IndexMissing
-from indexers.index_types import BackendConfig, Documents, IndexSpec
+from indexers.index_types import Documents, IndexSpec
 from indexers.types import Fingerprints
 
 _found = importlib.util.spec_from_file_location(
@@ -46,29 +45,8 @@ RAN = (0, 3)
 """Exit codes of what ran to its end, whatever a busy machine made of the SLA."""
 
 
-@pytest.fixture(params=["opensearch", "elasticsearch"])
-def engine(request):
-    return request.param
-
-
 only_opensearch = pytest.mark.parametrize("engine", ["opensearch"])
 only_elasticsearch = pytest.mark.parametrize("engine", ["elasticsearch"])
-
-
-@pytest.fixture
-def owned(engine):
-    """Makes backends of our owner."""
-    made = []
-
-    def make(url, **more):
-        config = BackendConfig(url=url, owner=OWNER, timeout_s=30, **more)
-        made.append(registry.backend(engine)(config))
-        return made[-1]
-
-    yield make
-    for one in made:
-        with contextlib.suppress(EngineUnavailable):
-            one.sweep()
 
 
 def on(engine, node, *more):
@@ -274,7 +252,7 @@ def test_bulk_over_connections_that_break_loses_and_doubles_nothing(
 
     through = relay(node, cut)
     docs = documents(4000)
-    handle = owned(through.url).build(lsh(), docs, tmp_path)
+    handle = owned(through).build(lsh(), docs, tmp_path)
     assert {"before", "after"} <= set(cuts)
     assert handle.documents == 4000
     path = f"/{handle.location}/_search?size=0&track_total_hits=true"
@@ -290,7 +268,7 @@ def test_bulk_over_connections_that_always_break_fails_with_its_reason(
     monkeypatch.setattr(sending, "ANSWER_AFTER_S", (0.05,) * 3)
     through = relay(node, every(1, b"/_bulk"))
     with pytest.raises(EngineUnavailable, match="no answer from") as caught:
-        owned(through.url).build(lsh(), documents(500), tmp_path)
+        owned(through).build(lsh(), documents(500), tmp_path)
     assert caught.value.waited_s > 0
     assert node.indices(f"harness-{OWNER}-*") == []
 
@@ -330,7 +308,7 @@ def test_an_index_of_our_name_with_another_mapping_stays(owned, node, tmp_path, 
     node("PUT", f"/{theirs}", {"mappings": {"properties": {"id": {"type": "date"}}}})
     try:
         before = node("GET", f"/{theirs}")
-        backend = owned(node.url)
+        backend = owned(node)
         handle = backend.build(lsh(), documents(200), tmp_path)
         assert handle.location == f"harness-{OWNER}-4567cdef"
         assert backend.sweep() == [handle.location]
@@ -404,7 +382,7 @@ def test_an_index_that_someone_removes_while_it_is_filled_is_missed(
             node("DELETE", f"/{removed[0]}")
 
     with pytest.raises(BackendError, match="is gone: someone removed it while") as caught:
-        owned(node.url).build(lsh(), documents(4000), tmp_path, remove)
+        owned(node).build(lsh(), documents(4000), tmp_path, remove)
     assert isinstance(caught.value, IndexMissing)
     assert node.indices(f"harness-{OWNER}-*") == []
 

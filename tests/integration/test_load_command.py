@@ -56,6 +56,12 @@ class Load:
         raise AssertionError("it ended before it told anything")
 
 
+@pytest.fixture
+def engine():
+    """One of the two: both are asked in the same way."""
+    return "opensearch"
+
+
 @pytest.fixture(scope="module")
 def tuned(tmp_path_factory):
     """A finished study in process."""
@@ -75,7 +81,8 @@ def test_the_pick_is_driven_for_as_long_as_asked(tuned):
     found = Load("--study", tuned).figures("--rate", 200, "--duration", 4)
     assert found["key"] == summary["pick"]["key"]
     assert found["meets"] is True
-    assert found["verdict"].startswith("Meets the SLA at 200 requests/s: p99 ")
+    kept = re.match(r"Meets the SLA at (\S+) requests/s: p99 ", found["verdict"])
+    assert float(kept.group(1)) == pytest.approx(200, rel=0.05)
     assert found["sla"] == {"limit_ms": 1000, "stat": "p99"}
     assert found["load"]["requests"] == found["latency_ms"]["n"] == 800
     assert found["load"]["lasted_s"] == pytest.approx(4, rel=0.05)

@@ -34,11 +34,6 @@ RAN = (0, 3)
 MINE = "security-test"
 
 
-@pytest.fixture(params=["opensearch", "elasticsearch"])
-def engine(request):
-    return request.param
-
-
 @pytest.fixture(autouse=True)
 def _nothing_given(proxy, monkeypatch):
     """Only what a test gives opens anything; `proxy` has found its engine by then."""

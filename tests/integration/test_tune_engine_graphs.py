@@ -12,11 +12,6 @@ OURS = "harness-engine-graphs*"
 QUICK = ("--rate", "50", "--samples", "50", "--sla-stat", "p50", "--sla-ms", "1000")
 
 
-@pytest.fixture(params=["opensearch", "elasticsearch"])
-def engine(request):
-    return request.param
-
-
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     """Texts and vectors of documents and queries, the queries near some documents."""

@@ -1,6 +1,5 @@
 """The three re-rankings of `lsh` and the rows to compare with, in one study of both engines."""
 
-import gzip
 from itertools import islice
 
 import pytest
@@ -9,11 +8,6 @@ pytestmark = pytest.mark.engine
 TEXT_KINDS = {"bm25", "more_like_this", "min_hash"}
 SIZES = {(10, 12)}
 DOCUMENTS = 600
-
-
-def answers(folder, trial):
-    with gzip.open(folder / "runs" / f"{trial['key']}.run.gz", "rt") as file:
-        return [tuple(line.split()[:5]) for line in file]
 
 
 def test_every_reranking_beside_the_tables(
@@ -42,7 +36,7 @@ def test_every_reranking_beside_the_tables(
         assert setting["window_size"] == (30 if setting["rerank"] == "window" else None)
         size = setting["num_tables"], setting["hash_length"]
         sizes.add(size)
-        runs[(setting["backend"], setting["rerank"], *size)] = answers(made.folder, trial)
+        runs[(setting["backend"], setting["rerank"], *size)] = made.answers(trial)
         recalls[(setting["backend"], setting["rerank"], *size)] = trial["quality"]["ANNRecall@10"]
         built.setdefault(setting["backend"], set()).add(trial["build_s"])
     assert sizes == SIZES

@@ -1,6 +1,5 @@
 """The main job on real nodes: the answers of the tables in process, and every fault in between."""
 
-import gzip
 import json
 import signal
 import time
@@ -16,11 +15,6 @@ SMALL = ("--corpus", "catalogue:300", *SIZES)
 OURS = "harness-*"
 
 
-@pytest.fixture(params=["opensearch", "elasticsearch"])
-def engine(request):
-    return request.param
-
-
 # a node of one's own takes a while to start: what is the same code for both is tried on one
 only_opensearch = pytest.mark.parametrize("engine", ["opensearch"])
 only_elasticsearch = pytest.mark.parametrize("engine", ["elasticsearch"])
@@ -31,11 +25,6 @@ def on(engine, node, *more):
     return ("--backend", ",".join((engine, *more)), f"--{engine}-url", node.url)
 
 
-def answers(folder, trial):
-    with gzip.open(folder / "runs" / f"{trial['key']}.run.gz", "rt") as file:
-        return [tuple(line.split()[:5]) for line in file]
-
-
 def lsh_answers(made, summary):
     """(family, tables, length) -> backend -> the lines of its run."""
     found = {}
@@ -43,7 +32,7 @@ def lsh_answers(made, summary):
         setting = trial["setting"]
         if setting["kind"] == "lsh":
             sizes = setting["family"], setting["num_tables"], setting["hash_length"]
-            found.setdefault(sizes, {})[setting["backend"]] = answers(made.folder, trial)
+            found.setdefault(sizes, {})[setting["backend"]] = made.answers(trial)
     return found
 
 

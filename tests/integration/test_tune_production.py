@@ -1,6 +1,5 @@
 """Queries as in production, on real nodes: documents fetched, replays, indexing meanwhile."""
 
-import gzip
 import json
 import threading
 
@@ -16,16 +15,6 @@ ONE = (
     # what is asked for is no speed
     *("--rate", "30", "--samples", "100", "--sla-ms", "10000", "--sla-stat", "p50"),
 )
-
-
-@pytest.fixture(params=["opensearch", "elasticsearch"])
-def engine(request):
-    return request.param
-
-
-def answers(made, trial):
-    with gzip.open(made.folder / "runs" / f"{trial['key']}.run.gz", "rt") as file:
-        return [tuple(line.split()[:5]) for line in file]
 
 
 @pytest.fixture
@@ -55,11 +44,11 @@ def test_ids_and_documents_are_measured_on_one_index(made_by):
     assert [t["setting"]["fetch"] for t in (ids, source)] == [None, "source"]
     assert ids["index_bytes"] == source["index_bytes"]
     assert ids["build_s"] == source["build_s"]
-    assert answers(made, ids) == answers(made, source)
+    assert made.answers(ids) == made.answers(source)
     plain, without = made_by(out="plain")
     (other,) = without["trials"]
     assert other["index_bytes"] < ids["index_bytes"]  # the texts are stored beside
-    assert answers(plain, other) == answers(made, ids)
+    assert plain.answers(other) == made.answers(ids)
     assert other["key"] not in {ids["key"], source["key"]}
     report = (made.folder / "report.md").read_text()
     assert "the index stores the documents" in report
@@ -79,7 +68,7 @@ def test_a_replay_and_indexing_meanwhile_give_the_answers_of_a_quiet_study(made_
     first, second, inside = summary["trials"]
     for busy in (first, second):
         assert busy["setting"]["backend"] == engine
-        assert answers(made, busy) == answers(quiet, alone) == answers(made, inside)
+        assert made.answers(busy) == quiet.answers(alone) == made.answers(inside)
         assert busy["indexed_per_s"] == pytest.approx(60, rel=0.1)
         assert busy["self_agreement"] == 1.0
         assert busy["setting"]["refresh_interval"] == "1s"

@@ -215,9 +215,9 @@ def mine(node, tmp_path):
 @pytest.mark.engine
 def test_an_index_of_ones_own(mine, node):
     before = node("GET", "/load-mine/_stats/docs,indexing,store")["_all"]["primaries"]
-    load = Load("--opensearch-url", node.url, "--index", "load-mine", "--rate", 200, cwd=mine)
-    texts = ("--queries", "texts.jsonl", "--body", "body.json", "--duration", 2)
-    found = load.figures(*texts, "--sla-ms", 1000)
+    load = Load("--opensearch-url", node.url, "--index", "load-mine", "--rate", 100, cwd=mine)
+    texts = ("--queries", "texts.jsonl", "--body", "body.json", "--duration", 4)
+    found = load.figures(*texts, "--sla-ms", 10_000)
     assert (found["meets"], found["key"], found["quality"]) == (True, None, None)
     assert found["load"]["requests"] == 400
     assert found["what"] == "index load-mine"

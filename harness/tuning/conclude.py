@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -41,7 +41,9 @@ class Outcome:
     exit_code: int
 
 
-def conclude(config: StudyConfig, plan: Plan, store: Store, *, command: str) -> Outcome:
+def conclude(
+    config: StudyConfig, plan: Plan, store: Store, *, command: str, say: Callable[[str], None]
+) -> Outcome:
     """Pick from the rows and write the report.
 
     Args:
@@ -49,6 +51,7 @@ def conclude(config: StudyConfig, plan: Plan, store: Store, *, command: str) -> 
         plan: its trials.
         store: its rows and facts.
         command: the command line, for the report.
+        say: tells a person what they may not expect.
     """
     from harness.report.write import WRITTEN, write_report
 
@@ -62,7 +65,9 @@ def conclude(config: StudyConfig, plan: Plan, store: Store, *, command: str) -> 
     facts = _facts(config, plan, store, trials)
     summary, choice = summarise(trials, goal, facts)
     context = report_context(config, plan, store, trials, summary, choice, command)
-    _deploy(config, plan, store, goal.objective, choice, command)
+    kept = _deploy(config, plan, store, goal.objective, choice, command)
+    if kept is not None:
+        say(f"deploy/ held more than harness wrote: it is kept as {kept}")
     mark = _mark(summary, context)
     whole = all((plan.folder / name).exists() for name in WRITTEN)
     if store.meta("report") != mark or not whole:
@@ -74,21 +79,27 @@ def conclude(config: StudyConfig, plan: Plan, store: Store, *, command: str) -> 
 
 def _deploy(
     config: StudyConfig, plan: Plan, store: Store, objective: str, choice: Choice, command: str
-) -> None:
-    """Make `deploy/` that of the pick; it stays as it is where the pick does."""
+) -> Path | None:
+    """Make `deploy/` that of the pick; it stays as it is where the pick does.
+
+    Returns:
+        where the old one is kept, if it held anything that is not ours.
+    """
     from harness.deploy.content import content
     from harness.deploy.write import NAME, put_deploy
 
     pick = choice.pick
     if pick is None or pick.setting.kind == ATTACHED:
-        put_deploy(plan.folder, None)
+        kept = put_deploy(plan.folder, None)
         store.put_meta("deployed", None)
-        return
+        return kept
     made_of = [pick.key, objective, config.sla_stat, __version__]
-    if store.meta("deployed") != made_of or not (plan.folder / NAME).is_dir():
-        store.put_meta("deployed", None)  # half of it may be done when this is interrupted
-        put_deploy(plan.folder, content(config, plan, store, pick, objective, command))
-        store.put_meta("deployed", made_of)
+    if store.meta("deployed") == made_of and (plan.folder / NAME).is_dir():
+        return None
+    store.put_meta("deployed", None)  # half of it may be done when this is interrupted
+    kept = put_deploy(plan.folder, content(config, plan, store, pick, objective, command))
+    store.put_meta("deployed", made_of)
+    return kept
 
 
 def _mark(summary: Summary, context: ReportContext) -> str:

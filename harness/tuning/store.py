@@ -23,6 +23,7 @@ from indexers.errors import SettingError, StudyError
 from indexers.types import I32
 
 FORMAT = 1
+STUDY_FILE = "study.sqlite"
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -156,7 +157,7 @@ def open_study(folder: Path, *, replace_damaged: bool = False) -> Iterator[Store
         SettingError: the folder cannot be written.
         StudyError: another run holds it, or it is damaged.
     """
-    path = folder / "study.sqlite"
+    path = folder / STUDY_FILE
     new = not path.exists()
     made = _missing_parents(folder)
     try:
@@ -202,7 +203,7 @@ def _missing_parents(folder: Path) -> list[Path]:
 
 def _remove(folder: Path, made: list[Path]) -> None:
     """Take away what a study that came to nothing has written; the user's own files stay."""
-    for name in ("study.sqlite", "study.sqlite-journal", ".lock"):
+    for name in (STUDY_FILE, f"{STUDY_FILE}-journal", ".lock"):
         (folder / name).unlink(missing_ok=True)
     for name in ("judgments.qrels", "neighbours.qrels.gz"):
         (folder / "truth" / name).unlink(missing_ok=True)

@@ -24,7 +24,7 @@ from harness.tuning.connect import (
 from harness.tuning.filters import Filtered, resolve, told
 from harness.tuning.kept import keep_config
 from harness.tuning.plan import Plan, Planned, make_plan, timeout_s
-from harness.tuning.store import Store, open_study
+from harness.tuning.store import STUDY_FILE, Store, open_study
 from harness.tuning.summary import objective_of
 from harness.tuning.vectors import find_neighbours, read_vectors, vectors_id
 from harness.tuning.versions import resumed_with
@@ -59,6 +59,7 @@ def tune(config: StudyConfig, *, command: str, fresh: bool = False, progress: Pr
     if not plan.trials:
         reasons = "; ".join(reason for reason, _ in plan.impossible)
         raise SettingError(f"no setting of this study exists: {reasons}")
+    _check_place(plan.folder)
     with open_study(plan.folder, replace_damaged=fresh) as store:
         _check_folder(plan, store, fresh=fresh)
         stored = {} if fresh else store.trials()
@@ -68,7 +69,7 @@ def tune(config: StudyConfig, *, command: str, fresh: bool = False, progress: Pr
         if missing:
             _measure(filtered, plan, missing, store, fresh=fresh, progress=progress)
         keep_config(store, config)
-        return conclude(config, plan, store, command=command)
+        return conclude(config, plan, store, command=command, say=progress.say)
 
 
 def _measure(
@@ -183,6 +184,25 @@ def _run(
             patience_s = PATIENCE_S
     finally:
         tell_standing(indexes.sweep(patience_s), progress)
+
+
+REPLACED = (
+    *("deploy", "runs", "truth", "learnt"),
+    *("report.html", "report.md", "summary.json", "trials.csv"),
+)
+"""What a study writes into its folder whatever is there."""
+
+
+def _check_place(folder: Path) -> None:
+    """What a study writes takes the place of nothing that is someone else's."""
+    if (folder / STUDY_FILE).exists():
+        return
+    for name in REPLACED:
+        if (folder / name).exists():
+            raise SettingError(
+                f"{folder} holds {name} and no study ({STUDY_FILE}): a study would replace it; "
+                "choose another --out, or move it away"
+            )
 
 
 def _check_folder(plan: Plan, store: Store, *, fresh: bool) -> None:

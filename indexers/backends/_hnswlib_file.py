@@ -35,7 +35,7 @@ def library() -> Any:
     except ImportError as error:
         raise MissingPackage(
             "backend 'hnswlib' needs a package that is not installed: pip install "
-            "'harness[hnswlib]' (it is compiled: a C++ compiler must be there)"
+            "'.[hnswlib]' in the checkout of harness (it is compiled: a C++ compiler must be there)"
         ) from error
     return hnswlib
 

@@ -222,7 +222,8 @@ def _index(expected: int, bands: Bands, num_perm: int) -> Any:
     missing = [package for module, package in PACKAGES.items() if find_spec(module) is None]
     if missing:
         raise MissingPackage(
-            f"lshbloom needs {' and '.join(missing)}: pip install 'harness[bloom]'"
+            f"lshbloom needs {' and '.join(missing)}: pip install '.[bloom]' in the checkout "
+            "of harness"
         )
     from datasketch import MinHashLSHBloom
 

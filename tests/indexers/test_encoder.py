@@ -183,12 +183,15 @@ def test_a_missing_package_is_told_with_the_pip_line(tmp_path, monkeypatch, pack
     known = "importlib.util.find_spec"
     monkeypatch.setattr(known, lambda name: None if name == package else name)
     line = told(configured(tmp_path / "m", hidden_size=8), MissingPackage)
-    assert f"{package}, which is not installed: pip install 'harness[bge]'" in line
+    assert (
+        f"{package}, which is not installed: pip install '.[bge]' in the checkout of harness"
+        in line
+    )
 
 
 def test_without_the_client_of_the_hub(monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(MissingPackage, match=r"pip install 'harness\[bge\]'"):
+    with pytest.raises(MissingPackage, match=r"pip install '\.\[bge\]'"):
         look(EncoderParams())
 
 

@@ -255,5 +255,5 @@ def test_a_file_of_another_layout_is_refused(own, tmp_path, monkeypatch):
 
 def test_a_missing_package_names_the_pip_line(monkeypatch):
     monkeypatch.setitem(sys.modules, "hnswlib", None)
-    with pytest.raises(MissingPackage, match=r"pip install 'harness\[hnswlib\]'"):
+    with pytest.raises(MissingPackage, match=r"pip install '\.\[hnswlib\]'"):
         registry.backend("hnswlib")(BackendConfig()).check()

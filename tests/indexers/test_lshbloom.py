@@ -37,7 +37,7 @@ def test_family_never_ranks():
 
 def test_missing_package_names_the_pip_line(monkeypatch):
     monkeypatch.setattr(lshbloom, "find_spec", lambda _: None)
-    with pytest.raises(MissingPackage, match=r"pip install 'harness\[bloom\]'"):
+    with pytest.raises(MissingPackage, match=r"pip install '\.\[bloom\]'"):
         Membership(10, threshold=0.8, fp=0.01)
 
 

@@ -172,6 +172,21 @@ def test_a_folder_holds_one_study(finished):
     assert json.loads((made.folder / "summary.json").read_text())["study"] == summary["study"]
 
 
+@pytest.mark.parametrize("name", ["deploy", "runs", "report.md"])
+@pytest.mark.parametrize("fresh", [(), ("--fresh",)])
+def test_what_is_no_study_is_not_replaced(study, name, fresh):
+    made = study(*SMALL)
+    theirs = made.folder / name / "mine.txt" if "." not in name else made.folder / name
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("mine")
+    _, errors = made.run(*fresh, expect=2)
+    (line,) = errors.strip().splitlines()
+    assert f"holds {name} and no study" in line
+    assert "--out" in line
+    assert theirs.read_text() == "mine"
+    assert [path.name for path in made.folder.iterdir()] == [name]
+
+
 def test_another_limit_picks_again_from_the_same_rows(finished):
     made, _ = finished
     before = made.rows()

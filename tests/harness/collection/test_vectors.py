@@ -274,7 +274,7 @@ def test_a_file_whose_name_has_a_colon(tmp_path):
 def test_without_pyarrow(tmp_path, monkeypatch):
     spec = parquet(tmp_path, v=list(VECTORS))
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingPackage, match=r"pip install 'harness\[parquet\]'"):
+    with pytest.raises(MissingPackage, match=r"pip install '\.\[parquet\]'"):
         read_vectors(spec)
 
 

@@ -207,3 +207,16 @@ def test_the_readme_follows_the_statistic(tmp_path):
     assert "- p99: 7.5 ms" in readmes[0]
     assert "- p50: 1.5 ms" in readmes[1]
     assert readmes[2] == readmes[0]
+
+
+@pytest.mark.parametrize("files", [{"README.md": b"2"}, None])
+def test_a_folder_with_something_of_a_user_s_is_kept(tmp_path, files):
+    for number in (1, 2):
+        assert put_deploy(tmp_path, {"README.md": b"1"}) is None
+        (tmp_path / "deploy" / "index").mkdir()
+        (tmp_path / "deploy" / "index" / "mine").write_text("mine")
+        assert put_deploy(tmp_path, files) == tmp_path / f"deploy-{number}"
+        assert (tmp_path / f"deploy-{number}" / "index" / "mine").read_text() == "mine"
+        assert (tmp_path / f"deploy-{number}" / "README.md").read_bytes() == b"1"
+        assert (tmp_path / "deploy").exists() == (files is not None)
+        assert put_deploy(tmp_path, None) is None

@@ -6,7 +6,7 @@ import pytest
 
 from harness.config import StudyConfig
 from harness.deploy.content import content, shown_command
-from harness.deploy.write import put_deploy
+from harness.deploy.write import OURS, put_deploy
 from harness.settings import Setting
 from harness.tuning.conclude import _deploy
 from harness.tuning.pick import Choice
@@ -31,6 +31,7 @@ def files(tmp_path):
             found = content(study, plan, store, trial, "nDCG@10", "harness tune --sla-ms 100")
         finally:
             store.close()
+        assert found.keys() <= OURS
         return {name: text.decode() for name, text in found.items()}
 
     return make
@@ -134,13 +135,14 @@ def test_a_command_is_shown_without_folders_and_credentials():
 
 
 def test_the_folder_is_replaced_whole_and_removed(tmp_path):
-    put_deploy(tmp_path, {"a": b"1", "b": b"2"})
+    put_deploy(tmp_path, {"index.json": b"1", "README.md": b"2"})
     (tmp_path / ".deploy.left").mkdir()  # by a run that was killed
-    put_deploy(tmp_path, {"b": b"3"})
-    assert {p.name: p.read_bytes() for p in (tmp_path / "deploy").iterdir()} == {"b": b"3"}
+    put_deploy(tmp_path, {"README.md": b"3"})
+    held = {p.name: p.read_bytes() for p in (tmp_path / "deploy").iterdir()}
+    assert held == {"README.md": b"3"}
     assert [p.name for p in tmp_path.iterdir()] == ["deploy"]
     before = (tmp_path / "deploy").stat().st_ino
-    put_deploy(tmp_path, {"b": b"3"})  # the same: left alone
+    put_deploy(tmp_path, {"README.md": b"3"})  # the same: left alone
     assert (tmp_path / "deploy").stat().st_ino == before
     put_deploy(tmp_path, None)
     put_deploy(tmp_path, None)

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness.tuning.store import STUDY_FILE
 from harness.tuning.work import WORK
 
 LOCK = ".lock"
-STUDY = "study.sqlite"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class WorkFolder:
 
 def studies(reports: Path) -> list[Path]:
     """Folders of studies directly under that of the reports."""
-    return sorted(path.parent for path in reports.glob(f"*/{STUDY}") if not path.is_symlink())
+    return sorted(path.parent for path in reports.glob(f"*/{STUDY_FILE}") if not path.is_symlink())
 
 
 def running_owners(reports: Path) -> dict[str, str]:
@@ -61,7 +61,7 @@ def stopped_owners(reports: Path) -> set[str]:
 def standing(folder: Path) -> list[tuple[str, str, str]]:
     """Backend, server and owner tag of what a study notes that may stand on servers."""
     try:
-        uri = f"{(folder / STUDY).resolve().as_uri()}?mode=ro"
+        uri = f"{(folder / STUDY_FILE).resolve().as_uri()}?mode=ro"
         with contextlib.closing(sqlite3.connect(uri, uri=True)) as db:
             row = db.execute("SELECT value FROM meta WHERE name = 'standing'").fetchone()
         noted = json.loads(row[0]) if row else []

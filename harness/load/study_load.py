@@ -27,7 +27,7 @@ from harness.tuning.prepare import encoded_for, target_of, without_signatures
 from harness.tuning.production import in_production, indexing
 from harness.tuning.run import FIRST_WARMUP_REMOTE
 from harness.tuning.sla import Sla
-from harness.tuning.store import Store, open_study
+from harness.tuning.store import STUDY_FILE, Store, open_study
 from harness.tuning.trial import Trial
 from harness.tuning.vectors import find_neighbours, read_vectors
 from harness.tuning.work import PATIENCE_S, WORK, work_folder
@@ -59,9 +59,9 @@ def load_study(options: LoadOptions, progress: Progress, ended: Ended) -> None:
     folder = options.study
     if options.web:
         free_port(options.web_port)  # or refuses, before anything is built
-    if not (folder / "study.sqlite").is_file():
+    if not (folder / STUDY_FILE).is_file():
         raise SettingError(
-            f"--study {folder}: holds no study.sqlite; name a folder that `harness tune` wrote, "
+            f"--study {folder}: holds no {STUDY_FILE}; name a folder that `harness tune` wrote, "
             "such as reports/NAME"
         )
     with open_study(folder) as store:

@@ -186,18 +186,14 @@ def _run(
         tell_standing(indexes.sweep(patience_s), progress)
 
 
-REPLACED = (
-    *("deploy", "runs", "truth", "learnt"),
-    *("report.html", "report.md", "summary.json", "trials.csv"),
-)
-"""What a study writes into its folder whatever is there."""
-
-
 def _check_place(folder: Path) -> None:
     """What a study writes takes the place of nothing that is someone else's."""
     if (folder / STUDY_FILE).exists():
         return
-    for name in REPLACED:
+    from harness.deploy.write import NAME
+    from harness.report.write import WRITTEN
+
+    for name in (NAME, "runs", "truth", "learnt", *WRITTEN):
         if (folder / name).exists():
             raise SettingError(
                 f"{folder} holds {name} and no study ({STUDY_FILE}): a study would replace it; "

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from indexers.errors import BackendError, MissingPackage
+from indexers.errors import BackendError, MissingPackage, pip_line
 from indexers.index_types import IndexHandle
 from indexers.types import F32
 
@@ -34,8 +34,8 @@ def library() -> Any:
         import hnswlib
     except ImportError as error:
         raise MissingPackage(
-            "backend 'hnswlib' needs a package that is not installed: pip install "
-            "'.[hnswlib]' in the checkout of harness (it is compiled: a C++ compiler must be there)"
+            "backend 'hnswlib' needs a package that is not installed: "
+            f"{pip_line('hnswlib')} (it is compiled: a C++ compiler must be there)"
         ) from error
     return hnswlib
 

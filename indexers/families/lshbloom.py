@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from indexers import limits
-from indexers.errors import MissingPackage, SettingError
+from indexers.errors import MissingPackage, SettingError, pip_line
 from indexers.protocols import Hasher, Sweep
 from indexers.types import U8, U32, Atom, Bool, Form, HashParams, Source, Status, TableSize
 
@@ -221,10 +221,7 @@ def _check(expected: int, threshold: float, num_perm: int, fp: float) -> None:
 def _index(expected: int, bands: Bands, num_perm: int) -> Any:
     missing = [package for module, package in PACKAGES.items() if find_spec(module) is None]
     if missing:
-        raise MissingPackage(
-            f"lshbloom needs {' and '.join(missing)}: pip install '.[bloom]' in the checkout "
-            "of harness"
-        )
+        raise MissingPackage(f"lshbloom needs {' and '.join(missing)}: {pip_line('bloom')}")
     from datasketch import MinHashLSHBloom
 
     with warnings.catch_warnings():

@@ -17,6 +17,7 @@ import locust
 from harness.search_bodies import read_bodies
 from indexers.address import address
 from indexers.errors import HarnessError
+from indexers.index_name import checked_name
 from loadtest.attached import AttachedSearcher
 from loadtest.transport import Http
 
@@ -32,9 +33,9 @@ def asked_for(name: str) -> str:
     sys.exit(f"{name} is not set: see the docstring of {__file__}")
 
 
-INDEX = asked_for("HARNESS_INDEX")
 RATE = float(os.environ.get("HARNESS_RATE", "10"))
 try:
+    INDEX = checked_name(asked_for("HARNESS_INDEX"))
     TO = address("engine", asked_for("HARNESS_URL"))
     BODIES = read_bodies(Path(asked_for("HARNESS_QUERIES")), None)
 except HarnessError as wrong:

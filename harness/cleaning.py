@@ -1,11 +1,13 @@
 """What runs that were killed left behind: temporary indices on servers, folders under reports.
 
-An index is ours where its name is one of a temporary index and its mapping carries the same
-owner tag. A folder is ours where it lies in that of a study. What a running study holds is told,
-and left alone: that of a study of these reports whose lock is held, and every index of an owner
-of whom one index is being searched, written or merged. So is, unless its owner is named, what may
-be that of a study that runs elsewhere: a young index of an owner of whom these reports know
-nothing. Between two steps a study asks nothing of its index, for as long as it waits or computes.
+An index is ours where its name and its owner tag are exactly as harness writes them
+(`indexers.backends._engine_temporary`); what merely begins like one is listed and left. So is one
+of ours that carries an alias or is hidden, since someone may have put it to use. A folder is ours
+where it bears the mark of the study that it lies in. What a running study holds is told, and left
+alone: that of a study of these reports whose lock is held, and every index of an owner of whom one
+index is being searched, written or merged. So is, unless its owner is named, what may be that of a
+study that runs elsewhere: a young index of an owner of whom these reports know nothing. Between two
+steps a study asks nothing of its index, for as long as it waits or computes.
 """
 
 from __future__ import annotations
@@ -18,54 +20,69 @@ from typing import Any
 
 import orjson
 
-from harness.cleaning_folders import WorkFolder
+from harness.cleaning_folders import NOT_OURS, WorkFolder
 from indexers.address import Address, address_of
-from indexers.backends import _engine_admin as admin
+from indexers.backends import _engine_temporary as temporary
 from indexers.backends._engine_errors import Refused, refusal
 from indexers.backends._engine_http import HttpTransport
 from indexers.backends._engine_root import check_let_in
-from indexers.errors import HarnessError
-from indexers.index_types import BackendConfig, HttpRequest
+from indexers.errors import BackendError, HarnessError
+from indexers.http_request import HttpRequest, Listing, names_one
+from indexers.index_types import BackendConfig
 
 TIMEOUT_S = 30.0
-TAGS = f"/{admin.PREFIX}-*/{admin.META_PATH}"
-FIGURES = (
-    f"/_cat/indices/{admin.PREFIX}-*?format=json&bytes=b&expand_wildcards=all"
-    "&h=index,docs.count,store.size,creation.date"
+FIGURES = HttpRequest(
+    "GET",
+    ("_cat", "indices", temporary.ALL),
+    {
+        "format": "json",
+        "bytes": "b",
+        "expand_wildcards": "all",
+        "h": "index,docs.count,store.size",
+    },
 )
-COUNTS = (
-    f"/{admin.PREFIX}-*/_stats/search,indexing,merge?level=indices&expand_wildcards=open,hidden"
-    "&filter_path=indices.*.total.search.query_total,indices.*.total.search.query_current"
-    ",indices.*.total.search.fetch_current,indices.*.total.indexing.index_total"
-    ",indices.*.total.indexing.index_current,indices.*.total.merges.current"
+COUNTS = HttpRequest(
+    "GET",
+    (temporary.ALL, "_stats", Listing("search,indexing,merge")),
+    {
+        "level": "indices",
+        "expand_wildcards": "open,hidden",
+        "filter_path": "indices.*.total.search.query_total,indices.*.total.search.query_current"
+        ",indices.*.total.search.fetch_current,indices.*.total.indexing.index_total"
+        ",indices.*.total.indexing.index_current,indices.*.total.merges.current",
+    },
 )
 WATCHED_S = 1.0
 """How long counters are watched for changes: a study sends dozens of requests in it."""
 OLD_H = 24.0
 """Age in hours from which nobody is taken to be at work on an index any more."""
+GONE = "gone already: it was removed meanwhile"
+SHOWN_ALIASES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """A temporary index that stands on a server.
+    """An index that stands on a server under a name that begins as those of temporary indices.
 
     Attributes:
         backend: whose server it is.
         server: address without credentials.
-        index: name.
-        owner: tag in its mapping.
+        index: name; as the server tells it, where the index is not ours.
+        uuid: of the index; empty where the server tells none.
+        owner: tag in its name and its mapping; None for an index that is not ours.
         created: UTC, ISO 8601; None where the server does not tell.
         documents: None where the server does not tell, as for a red index.
         size_bytes: of all copies, as stored; None as for documents.
         in_use: by what, such as the folder of a running study, or None.
         kept: why it is left alone though nothing was seen at work on it, or None.
-        removed: whether it has been removed.
+        removed: whether it is gone by our doing, by the server's word.
     """
 
     backend: str
     server: str
     index: str
-    owner: str
+    uuid: str
+    owner: str | None
     created: str | None
     documents: int | None
     size_bytes: int | None
@@ -76,7 +93,7 @@ class Leftover:
     @property
     def free(self) -> bool:
         """Whether it may be removed."""
-        return self.in_use is None and self.kept is None
+        return self.owner is not None and self.in_use is None and self.kept is None
 
 
 class Server:
@@ -102,7 +119,7 @@ class Server:
         return self.backend, f"{self._to.host}:{self._to.port}{self._to.path}"
 
     def leftovers(self, owner: str | None, running: dict[str, str]) -> list[Leftover]:
-        """Our temporary indices, the oldest first.
+        """Our temporary indices, the oldest first; then what only begins like one.
 
         Args:
             owner: of whom; None for everyone.
@@ -112,41 +129,39 @@ class Server:
             EngineUnavailable: no answer came.
             Refused: the server does not let us look.
         """
-        reply = self._call("GET", TAGS, what="looking for indices")
-        tags = {name: entry["mappings"]["_meta"]["harness"] for name, entry in reply.items()}
-        owned = {
-            name: str(tag["owner"])
-            for name, tag in tags.items()
-            if isinstance(tag, dict) and admin.is_ours(name, str(tag.get("owner")))
-        }
-        owned = {name: whose for name, whose in owned.items() if owner in (None, whose)}
-        figures = self._figures() if owned else {}
+        there = [one for one in temporary.found(self._call) if _is_of(one, owner)]
+        owned = {one.name: one.owner for one in there if one.owner is not None}
+        figures = self._figures() if there else {}
         changing = self._changing() if owned else set()
         active = {owned[name]: "requests right now" for name in changing if name in owned}
-        found = [
-            self._leftover(name, whose, figures.get(name, {}), {**active, **running}.get(whose))
-            for name, whose in owned.items()
-        ]
-        return sorted(found, key=lambda one: (one.created or "", one.index))
+        held = {**active, **running}
+        listed = [self._leftover(one, figures.get(one.name, {}), held) for one in there]
+        return sorted(listed, key=lambda one: (one.owner is None, one.created or "", one.index))
 
-    def remove(self, one: Leftover) -> None:
-        """Remove an index, if it still is the one that was listed.
+    def remove(self, one: Leftover) -> bool:
+        """Remove an index, if it still is the one that was listed; False where it is gone already.
 
         Raises:
-            BackendError: it does not carry its tag any more, or the server refuses.
+            BackendError: it is not ours, another one by now, carries an alias, or the server
+                refuses.
             EngineUnavailable: no answer came.
         """
-        admin.drop(self._call, one.index, one.owner)
+        if one.owner is None:
+            raise BackendError(f"{shown(one.index)} is not removed: it is not ours")
+        now = temporary.look(self._call, one.index)
+        if now is not None and (kept := _kept(now)):
+            raise BackendError(f"{one.index} is not removed: {kept}")
+        return temporary.remove(self._call, one.index, one.owner, one.uuid)
 
     def _figures(self) -> dict[str, dict[str, Any]]:
-        rows = self._call("GET", FIGURES, what="reading sizes of indices")
+        rows = self._call(FIGURES, what="reading sizes of indices")
         return {row["index"]: row for row in rows.get("rows", ())}
 
     def _changing(self) -> set[str]:
         """Names of our indices that are searched, written or merged while we watch."""
-        before = self._call("GET", COUNTS, what="reading counters of indices")
+        before = self._call(COUNTS, what="reading counters of indices")
         time.sleep(WATCHED_S if before else 0)
-        after = self._call("GET", COUNTS, what="reading counters of indices")
+        after = self._call(COUNTS, what="reading counters of indices")
         first, then = before.get("indices", {}), after.get("indices", {})
         return {
             name
@@ -154,30 +169,30 @@ class Server:
             if counts != first.get(name) or _in_flight(counts) or _in_flight(first[name])
         }
 
-    def _leftover(self, name: str, owner: str, row: dict[str, Any], in_use: str | None) -> Leftover:
-        created = row.get("creation.date")
+    def _leftover(
+        self, one: temporary.Found, row: dict[str, Any], held: dict[str, str]
+    ) -> Leftover:
         return Leftover(
             backend=self.backend,
             server=self.shown,
-            index=name,
-            owner=owner,
-            created=None if created is None else _date(int(created)),
+            index=one.name,
+            uuid=one.uuid,
+            owner=one.owner,
+            created=None if one.created_ms is None else _date(one.created_ms),
             documents=_count(row.get("docs.count")),
             size_bytes=_count(row.get("store.size")),
-            in_use=in_use,
+            in_use=None if one.owner is None else held.get(one.owner),
+            kept=_kept(one),
         )
 
-    def _call(
-        self, method: str, path: str, body: object = None, *, what: str, timeout_s: float = 0
-    ) -> dict[str, Any]:
+    def _call(self, request: HttpRequest, *, what: str, timeout_s: float = 0) -> dict[str, Any]:
         """One request, as `admin.Call` says; a list is given as `rows`."""
         transport = HttpTransport(self._to, timeout_s or TIMEOUT_S)
         try:
-            sent = b"" if body is None else orjson.dumps(body)
-            status, reply = transport(HttpRequest(method, path, sent))
+            status, reply = transport(request)
         finally:
             transport.close()
-        if method == "GET":  # what may be seen, may yet be read-only
+        if request.method == "GET":  # what may be seen, may yet be read-only
             check_let_in(self._to, status, reply)
         if not 200 <= status < 300:
             raise refusal(f"{what} at {self.shown}", status, reply)
@@ -186,6 +201,42 @@ class Server:
         except ValueError:
             raise Refused(f"{self.shown} is no search engine: it answers no JSON", status) from None
         return told if isinstance(told, dict) else {"rows": told}
+
+
+def _is_of(one: temporary.Found, owner: str | None) -> bool:
+    """Whether an index belongs to an owner, or would by the beginning of its name."""
+    if owner is None or one.owner == owner:
+        return True
+    return one.owner is None and one.name.startswith(f"{temporary.PREFIX}-{owner}-")
+
+
+def _kept(one: temporary.Found) -> str | None:
+    """Why an index is left, whoever works on it; None for one that is ours and in nobody's use."""
+    if one.problem is not None:
+        return f"{NOT_OURS}: {one.problem}"
+    if one.aliases:
+        names = ", ".join(map(shown, one.aliases[:SHOWN_ALIASES]))
+        more = f" and {rest} more" if (rest := len(one.aliases) - SHOWN_ALIASES) > 0 else ""
+        return f"it carries the alias {names}{more}: it may be in use; {_by_hand(one)}"
+    if one.hidden:
+        return f"it is hidden, as harness makes none; {_by_hand(one)}"
+    return None
+
+
+def _by_hand(one: temporary.Found) -> str:
+    """What removes an index that `clean` leaves."""
+    whole = f"DELETE {HttpRequest('DELETE', (one.name,)).target} removes it"
+    alias = one.aliases[0] if len(one.aliases) == 1 else ""
+    if not names_one(alias):
+        return whole
+    detach = HttpRequest("DELETE", (one.name, "_alias", alias)).target
+    return f"{whole}, or DELETE {detach} and this command again"
+
+
+def shown(name: str, longest: int = 80) -> str:
+    """A name from a server for people: on one short line, and harmless to a terminal."""
+    plain = name if name.isprintable() else repr(name)
+    return plain if len(plain) <= longest else f"{plain[: longest - 1]}…"
 
 
 def without_young(
@@ -201,7 +252,7 @@ def without_young(
     now = datetime.now(UTC)
     return [
         one
-        if one.owner in known or _age_h(one, now) >= older_than_h
+        if not one.free or one.owner in known or _age_h(one, now) >= older_than_h
         else replace(
             one,
             kept=f"younger than {older_than_h:g} h and of no study in --reports: it may be at "
@@ -230,7 +281,7 @@ def _in_flight(counts: dict[str, Any]) -> bool:
 def remove(
     server: Server, leftovers: Iterable[Leftover], failed: Callable[[str], None]
 ) -> list[Leftover]:
-    """Remove what no running study holds; gives all of them as they are then.
+    """Remove what is ours and nobody's work; gives all of them as they are then.
 
     Args:
         server: where they stand.
@@ -241,8 +292,8 @@ def remove(
     for one in leftovers:
         if one.free:
             try:
-                server.remove(one)
-                one = replace(one, removed=True)
+                gone = server.remove(one)
+                one = replace(one, removed=gone, kept=None if gone else GONE)
             except HarnessError as error:
                 failed(str(error))
         after.append(one)

@@ -48,12 +48,17 @@ def clean(
 ) -> None:
     """List what killed runs left: temporary indices and work folders. Then remove it.
 
-    Asks first; without a terminal and without --yes it only lists. Nothing without the owner tag
-    of harness is ever removed, nor what a study that runs right now holds or asks. A young index
-    that no study in --reports left may be at work elsewhere: it is removed with --owner only.
+    Asks first; without a terminal and without --yes it only lists. Only what is exactly as harness
+    makes it is removed: an index by its name and owner tag, a folder by the mark of its study.
+    Anything else is left, and so is an index that carries an alias, and what a study that runs
+    right now holds or asks. A young index that no study in --reports left may be at work elsewhere:
+    it is removed with --owner only.
     """
     from harness import cleaning, cleaning_folders
+    from indexers.backends._engine_temporary import check_owner
 
+    if owner is not None:
+        check_owner(owner)
     servers = _servers(access)
     running = cleaning_folders.running_owners(reports)
     found = [(server, server.leftovers(owner, running)) for server in servers]
@@ -65,14 +70,17 @@ def clean(
     if not as_json:
         _show([one for _, indices in found for one in indices], folders)
     _hint(servers, reports, owner)
-    free = sum(one.free for _, indices in found for one in indices) + len(folders)
+    free = sum(one.free for _, indices in found for one in indices)
+    free += sum(one.free for one in folders)
     failures: list[str] = []
     if free and (yes or (not as_json and _agreed(free))):
         found = [(s, cleaning.remove(s, indices, failures.append)) for s, indices in found]
-        folders = [_without(one, failures) for one in folders]
+        folders = [_without(one, failures) if one.free else one for one in folders]
         gone = sum(one.removed for _, indices in found for one in indices)
         gone += sum(one.removed for one in folders)
         _tell(f"removed {gone} of {free}")
+        for one in (one for _, indices in found for one in indices if one.kept == cleaning.GONE):
+            _tell(f"{one.index} was {cleaning.GONE}")
     for failure in failures:
         _tell(failure)
     if as_json:
@@ -96,11 +104,13 @@ def _servers(access: dict[str, Any]) -> list[Server]:
 
 
 def _show(indices: Sequence[Leftover], folders: Sequence[WorkFolder]) -> None:
+    from harness.cleaning import shown
+
     rows = [
         (
-            one.index,
+            shown(one.index),
             one.server,
-            one.owner,
+            one.owner or "–",
             one.created or "–",
             "–" if one.documents is None else f"{one.documents:,}",
             "–" if one.size_bytes is None else _size(one.size_bytes),
@@ -115,21 +125,22 @@ def _show(indices: Sequence[Leftover], folders: Sequence[WorkFolder]) -> None:
             line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
             click.echo(line.rstrip())
     for folder in folders:
-        click.echo(f"{folder.path}  {_size(folder.size_bytes)}")
+        path = shown(folder.path, len(folder.path))
+        click.echo(f"{path}  {folder.kept or _size(folder.size_bytes)}")
     if not rows and not folders:
         click.echo("nothing of harness is left")
 
 
 def _hint(servers: Sequence[Server], reports: Path, owner: str | None) -> None:
     """Name servers that a study's notes speak of and this command does not."""
-    from harness.cleaning_folders import standing, studies
+    from harness.cleaning_folders import notes, studies
 
     asked = {server.place for server in servers}
     noted = {
-        (backend, place)
+        (one.backend, one.server)
         for folder in studies(reports)
-        for backend, place, whose in standing(folder)
-        if owner in (None, whose)
+        for one in notes(folder).standing
+        if owner in (None, one.owner)
     }
     for backend, place in sorted(noted - asked):
         _tell(f"an index may also stand on {place}: name it with --{backend}-url")

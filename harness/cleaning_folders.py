@@ -1,4 +1,9 @@
-"""The studies under a folder of reports: which run, and which left a work folder behind."""
+"""The studies under a folder of reports: which run, and which left a work folder behind.
+
+Whatever lies there may be hostile: a folder, a file or a link that someone else put there. A study
+is a plain folder directly under that of the reports with a plain study file that nothing else is
+linked to. No link is followed.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +13,16 @@ import json
 import os
 import shutil
 import sqlite3
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.tuning.store import STUDY_FILE
-from harness.tuning.work import WORK
+from harness.tuning.ownership import PossibleLeftover, is_own, noted
+from harness.tuning.store import LOCK, STUDY_FILE
+from harness.tuning.work import WORK, problem_of
 
-LOCK = ".lock"
+NOT_OURS = "not ours, left"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,61 +30,116 @@ class WorkFolder:
     """Temporary files that a killed study left in its folder.
 
     Attributes:
-        path: of the work folder.
-        size_bytes: of its files.
+        path: of the work folder, or of a link that is not followed.
+        size_bytes: of its files; 0 of what is not looked into.
         removed: whether it has been removed.
+        kept: why it is left alone, or None.
     """
 
     path: str
     size_bytes: int
     removed: bool = False
+    kept: str | None = None
+
+    @property
+    def free(self) -> bool:
+        """Whether it may be removed."""
+        return self.kept is None
+
+
+@dataclass(frozen=True, slots=True)
+class StudyNotes:
+    """What a study file tells of itself.
+
+    Attributes:
+        identity: of the file; None where it drew none yet.
+        standing: where an index of it may stand, by its own word.
+    """
+
+    identity: str | None
+    standing: tuple[PossibleLeftover, ...]
 
 
 def studies(reports: Path) -> list[Path]:
     """Folders of studies directly under that of the reports."""
-    return sorted(path.parent for path in reports.glob(f"*/{STUDY_FILE}") if not path.is_symlink())
+    return [folder for folder in _entries(reports) if _is_study(folder)]
 
 
 def running_owners(reports: Path) -> dict[str, str]:
     """Owner tag -> folder, of the studies that a process holds right now."""
     return {
-        owner: str(folder)
+        one.owner: str(folder)
         for folder in studies(reports)
         if _is_held(folder)
-        for _, _, owner in standing(folder)
+        for one in notes(folder).standing
     }
 
 
 def stopped_owners(reports: Path) -> set[str]:
-    """Owner tags of the studies that no process holds right now."""
-    return {
-        owner
-        for folder in studies(reports)
-        if not _is_held(folder)
-        for _, _, owner in standing(folder)
-    }
+    """Owner tags of the studies that no process holds right now, as far as they are their own.
+
+    A note can name any owner: of a tag that is not this file's own it proves nothing.
+    """
+    return {one.owner for folder in studies(reports) if not _is_held(folder) for one in own(folder)}
 
 
-def standing(folder: Path) -> list[tuple[str, str, str]]:
-    """Backend, server and owner tag of what a study notes that may stand on servers."""
-    try:
-        uri = f"{(folder / STUDY_FILE).resolve().as_uri()}?mode=ro"
-        with contextlib.closing(sqlite3.connect(uri, uri=True)) as db:
-            row = db.execute("SELECT value FROM meta WHERE name = 'standing'").fetchone()
-        noted = json.loads(row[0]) if row else []
-        return [(one["backend"], one["server"], one["owner"]) for one in noted]
-    except (sqlite3.Error, ValueError, KeyError, TypeError):
-        return []  # not a study of ours, or a damaged one: nothing is known of it
+def own(folder: Path) -> list[PossibleLeftover]:
+    """Where an index that is provably of this study may stand."""
+    told = notes(folder)
+    identity = told.identity
+    if identity is None:
+        return []
+    return [one for one in told.standing if is_own(one.owner, identity, folder)]
+
+
+def notes(folder: Path) -> StudyNotes:
+    """What a study file tells; nothing where it is none of ours, or damaged."""
+    # one that was killed while it wrote can be read as it stands, and is not mended from here
+    for way in ("mode=ro", "immutable=1"):
+        with contextlib.suppress(sqlite3.Error, ValueError, TypeError):
+            uri = f"{(folder / STUDY_FILE).resolve().as_uri()}?{way}"
+            with contextlib.closing(sqlite3.connect(uri, uri=True)) as db:
+                identity, standing = (_told(db, name) for name in ("identity", "standing"))
+            known = identity if isinstance(identity, str) else None
+            return StudyNotes(known, tuple(noted(standing)))
+    return StudyNotes(None, ())
+
+
+def _told(db: sqlite3.Connection, name: str) -> object:
+    row = db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+    return json.loads(row[0]) if row else None
 
 
 def work_folders(reports: Path) -> list[WorkFolder]:
-    """Work folders of studies that do not run."""
-    found = [folder / WORK for folder in studies(reports) if not _is_held(folder)]
-    return [
-        WorkFolder(str(path), _size_bytes(path))
-        for path in found
-        if path.is_dir() and not path.is_symlink()
-    ]
+    """Work folders of studies that do not run, and what cannot be proved to be one."""
+    found = []
+    for entry in _entries(reports):
+        if entry.is_symlink():
+            if _leads_out(entry, reports):
+                found.append(WorkFolder(str(entry), 0, kept=f"{NOT_OURS}: a symbolic link"))
+        elif os.path.lexists(entry / WORK) and not (_is_study(entry) and _is_held(entry)):
+            found.append(_work_folder(entry))
+    return found
+
+
+def _work_folder(folder: Path) -> WorkFolder:
+    work = folder / WORK
+    if problem := _problem(folder):
+        return WorkFolder(str(work), 0, kept=f"{NOT_OURS}: {problem}")
+    return WorkFolder(str(work), _size_bytes(work))
+
+
+def _problem(folder: Path) -> str | None:
+    """Why the work folder of a folder is not provably that of a study."""
+    if not _is_study(folder):
+        return f"no {STUDY_FILE} of its own is beside it"
+    identity = notes(folder).identity
+    if identity is None:
+        return f"{STUDY_FILE} beside it is no study, or damaged"
+    try:
+        return problem_of(folder / WORK, identity)
+    except OSError as error:
+        return f"it cannot be looked through ({error.strerror})"
 
 
 def remove_folder(one: WorkFolder) -> WorkFolder:
@@ -86,12 +148,43 @@ def remove_folder(one: WorkFolder) -> WorkFolder:
     Raises:
         OSError: it cannot be removed.
     """
-    path = Path(one.path)
-    with _lock(path.parent) as held:
+    folder = Path(one.path).parent
+    with _lock(folder) as held:
         if not held:
             return one
-        shutil.rmtree(path)
+        if problem := _problem(folder):
+            return replace(one, kept=f"{NOT_OURS}: {problem}")
+        inside = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            shutil.rmtree(WORK, dir_fd=inside)
+        finally:
+            os.close(inside)
     return replace(one, removed=True)
+
+
+def _entries(reports: Path) -> list[Path]:
+    """Folders directly under that of the reports, and links to some."""
+    try:
+        return sorted(path for path in reports.iterdir() if path.is_dir())
+    except OSError:  # not there, or not to be read
+        return []
+
+
+def _is_study(folder: Path) -> bool:
+    return not folder.is_symlink() and _is_plain(folder / STUDY_FILE)
+
+
+def _is_plain(path: Path) -> bool:
+    """Whether it is a file, no link, and has no other name."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_nlink == 1
+
+
+def _leads_out(link: Path, reports: Path) -> bool:
+    return link.resolve().parent != reports.resolve()
 
 
 def _is_held(folder: Path) -> bool:
@@ -106,11 +199,11 @@ def _lock(folder: Path) -> Iterator[bool]:
     A study without a lock file never ran to the end of its start: it is held, too, in vain.
     """
     try:
-        lock = os.open(folder / LOCK, os.O_RDWR)
+        lock = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW)
     except FileNotFoundError:
         yield True
         return
-    except OSError:  # another user's: it cannot be told whether it runs
+    except OSError:  # another user's, or a link: it cannot be told whether it runs
         yield False
         return
     try:

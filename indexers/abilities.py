@@ -38,7 +38,7 @@ class Updatable(Protocol):
 
 @runtime_checkable
 class OnServer(Protocol):
-    """A backend whose server may lack what an index needs."""
+    """A backend whose server may lack what an index needs, and may hold what a run left."""
 
     def accept(self, spec: IndexSpec) -> None:
         """Look whether the server can hold such an index, before anything is built.
@@ -46,6 +46,14 @@ class OnServer(Protocol):
         Raises:
             EngineUnavailable: it is away, or of a version that does not work at all.
             BackendError: it lacks something; the message names it.
+        """
+        ...
+
+    def left(self) -> list[str]:
+        """Names of the indices that carry this config's owner tag; they are only looked at.
+
+        Raises:
+            BackendError: the server does not tell.
         """
         ...
 

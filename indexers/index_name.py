@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from indexers.errors import SettingError
+from indexers.http_request import names_one
 
-_FORBIDDEN = set('\\/*?"<>| ,#:%')
 LONGEST_BYTES = 255
 
 
@@ -18,11 +18,7 @@ def checked_name(name: str) -> str:
     Raises:
         SettingError: it is none.
     """
-    bad = not name or name[0] in "-_+" or name in (".", "..") or name != name.lower()
-    if bad or not name.isprintable() or set(name) & _FORBIDDEN or len(_utf8(name)) > LONGEST_BYTES:
+    bad = name.startswith("_") or not names_one(name) or name != name.lower()
+    if bad or len(name.encode()) > LONGEST_BYTES:
         raise SettingError("expected the name of one index or alias, in lower case")
     return name
-
-
-def _utf8(name: str) -> bytes:
-    return name.encode(errors="replace")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from indexers.types import F64, I32, Fingerprints
 
@@ -192,6 +191,7 @@ class IndexHandle:
         size_bytes: of the index as stored.
         build_s: time to build, fingerprinting apart.
         field_bytes: field -> bytes, where an engine tells it.
+        uuid: of an engine's index, by which it is known again; None in process.
     """
 
     spec: IndexSpec
@@ -200,6 +200,7 @@ class IndexHandle:
     size_bytes: int
     build_s: float
     field_bytes: dict[str, int] = field(default_factory=dict)
+    uuid: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,16 +250,3 @@ class BackendInfo:
     version: str
     warnings: tuple[str, ...] = ()
     facts: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class HttpRequest:
-    """A request to an engine, ready to send."""
-
-    method: str
-    path: str
-    body: bytes
-
-
-Transport: TypeAlias = Callable[[HttpRequest], tuple[int, bytes]]
-"""Sends a request, gives status and body; raises OSError where no answer came."""

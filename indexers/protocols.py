@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Protocol
 
+from indexers.http_request import Transport
 from indexers.index_types import (
     BackendConfig,
     BackendInfo,
@@ -16,7 +17,6 @@ from indexers.index_types import (
     IndexSpec,
     Queries,
     SearchParams,
-    Transport,
 )
 from indexers.types import (
     F64,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 
 from indexers.backends import _engine_replies
-from indexers.index_types import Hits, HttpRequest, Transport
+from indexers.http_request import HttpRequest, Transport
+from indexers.index_types import Hits
 
 
 def search_request(index: str, body: bytes, row: int | None = None) -> HttpRequest:
@@ -21,8 +21,8 @@ def search_request(index: str, body: bytes, row: int | None = None) -> HttpReque
         row: of the query, so that the same copy of each shard answers it every time; None to
             leave that to the engine.
     """
-    preference = "" if row is None else f"?preference=query-{row}"
-    return HttpRequest("POST", f"/{quote(index, safe='')}/_search{preference}", body)
+    preference = {} if row is None else {"preference": f"query-{row}"}
+    return HttpRequest("POST", (index, "_search"), preference, body)
 
 
 def hit_count(index: str, status: int, body: bytes) -> int:

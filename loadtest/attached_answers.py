@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from indexers.backends._engine_collisions import in_order as by_score_and_id
-from indexers.index_types import Hits, Transport
+from indexers.http_request import Transport
+from indexers.index_types import Hits
 from loadtest.attached import hits_of, search_request
 
 ID = "id"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import orjson
 
-from indexers.index_types import Hits, HttpRequest, Transport
+from indexers.http_request import HttpRequest, Transport
+from indexers.index_types import Hits
 
 
 def canned_hits(k: int) -> Hits:
@@ -38,7 +39,7 @@ class NullHttpSearcher:
 
     def __init__(self, k: int, transport: Transport) -> None:
         body = orjson.dumps({"size": k, "query": {"terms": {"tokens": ["0:00"] * 50}}})
-        self._request = HttpRequest("POST", "/null/_search", body)
+        self._request = HttpRequest("POST", ("null", "_search"), body=body)
         self._transport = transport
 
     def search(self, query: int) -> Hits:  # noqa: ARG002 - every query has the same answer

@@ -11,7 +11,8 @@ from geventhttpclient.response import HTTPParseError
 from indexers.address import Address, address_of, masked
 from indexers.backends._engine_http import FIRST_ERROR, hidden
 from indexers.errors import SettingError
-from indexers.index_types import BackendConfig, HttpRequest
+from indexers.http_request import HttpRequest
+from indexers.index_types import BackendConfig
 
 
 class Http:
@@ -49,7 +50,7 @@ class Http:
             OSError: no whole answer came; its connection is not used again.
         """
         try:
-            path = self._to.path + request.path
+            path = self._to.path + request.target
             reply = self._client.request(request.method, path, request.body)
             status, body = reply.status_code, bytes(reply.read())
         except HTTPParseError as error:

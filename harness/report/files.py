@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -29,6 +31,12 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             file.close()
             part.unlink(missing_ok=True)
             raise
+
+
+def free_path(path: Path) -> Path:
+    """The first of `path-1`, `path-2`, … that is not taken, by whatever it may be."""
+    names = (path.with_name(f"{path.name}-{number}") for number in count(1))
+    return next(name for name in names if not os.path.lexists(name))
 
 
 def write_bytes(path: Path, content: bytes) -> None:

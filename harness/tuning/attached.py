@@ -25,7 +25,7 @@ from indexers.backends._engine_errors import Refused
 from indexers.backends._engine_http import HttpTransport
 from indexers.backends._engine_root import FORBIDDEN
 from indexers.errors import BackendError, EngineUnavailable, SettingError
-from indexers.index_types import Transport
+from indexers.http_request import Transport
 from loadtest.attached import hits_of, search_request
 from loadtest.attached_answers import AnswerSearcher, id_of
 

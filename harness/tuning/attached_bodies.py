@@ -15,7 +15,8 @@ from indexers.backends._engine_search import bodies as engine_bodies
 from indexers.backends._engine_text import valid
 from indexers.deployed import Deployed, manifest_of
 from indexers.errors import SettingError
-from indexers.index_types import IndexHandle, Queries, Transport
+from indexers.http_request import Transport
+from indexers.index_types import IndexHandle, Queries
 from indexers.registry import backend
 
 

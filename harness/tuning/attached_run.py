@@ -19,7 +19,7 @@ from harness.tuning.session import Session
 from harness.tuning.trial import Trial
 from indexers.backends import _engine_existing as existing
 from indexers.errors import BackendError, LoadError, SettingError
-from indexers.index_types import Transport
+from indexers.http_request import Transport
 from loadtest.profile import AttachedIndex, LoadProfile, LoadResult
 
 UNKNOWN = "unknown-ids"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import socket
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from harness.config import StudyConfig
 from harness.progress import Progress
 from harness.settings import ATTACHED, Setting
+from harness.tuning.ownership import PossibleLeftover, is_own, noted, owner_tag
 from harness.tuning.plan import Plan, Planned, server
 from harness.tuning.specs import spec_of
 from harness.tuning.store import Store
@@ -42,7 +41,7 @@ def connect(
         SettingError: its server lacks what an index of the study needs.
     """
     connected = {}
-    owner = owner_tag(plan, store)
+    owner = owner_of(plan, store)
     for name in dict.fromkeys(p.point.setting.backend for p in missing):
         settings = [p.point.setting for p in missing if p.point.setting.backend == name]
         made, backend_config = _backend(config, owner, name, settings)
@@ -81,74 +80,72 @@ def _backend(
     return backend(name)(backend_config), backend_config
 
 
-def owner_tag(plan: Plan, store: Store) -> str:
-    """Marks what this study file makes, and nothing else's: no lock keeps two files apart.
-
-    Hosts and folders of two containers may have the same names; and a file that was copied is
-    another in another folder.
-    """
-    place = f"{store.identity()}:{socket.gethostname()}:{plan.folder.resolve()}"
-    return f"{plan.name}-{hashlib.blake2b(place.encode(), digest_size=3).hexdigest()}"
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Where an index of this folder's studies may still stand.
-
-    Attributes:
-        backend: its name.
-        server: where, without credentials.
-        owner: the tag that it carries.
-    """
-
-    backend: str
-    server: str
-    owner: str
-
-
 def note_standing(config: StudyConfig, plan: Plan, store: Store, backends: list[str]) -> None:
     """Remember which servers may hold an index of this plan, in place of what was known of it."""
-    owner = owner_tag(plan, store)
-    others = [s for s in _standing(store) if s.owner != owner]
-    ours = [Standing(name, server(config, name) or "", owner) for name in backends]
-    store.put_meta("standing", [asdict(s) for s in (*others, *ours)])
+    owner = owner_of(plan, store)
+    others = [one for one in _noted(store) if one.owner != owner]
+    ours = [PossibleLeftover(name, server(config, name) or "", owner) for name in backends]
+    store.put_meta("standing", [asdict(one) for one in (*others, *ours)])
 
 
 def sweep_standing(config: StudyConfig, store: Store, progress: Progress) -> None:
-    """Remove what runs in this folder that were killed, or whose server went away, left."""
+    """Remove what runs in this folder that were killed, or whose server went away, left.
+
+    What a copy of this file noted, or this file under another folder or host, may be in use there:
+    it is left, and told for as long as it stands.
+    """
     left = []
-    for standing in _standing(store):
+    for one in _noted(store):
         try:
-            for index in _owned(config, standing).sweep():
-                progress.say(f"removed {index}, left behind by an earlier run")
+            if not _gone(_owned(config, one), one, store, progress):
+                left.append(one)
         except HarnessError as error:
-            left.append(standing)
+            left.append(one)
             progress.say(
-                f"{standing.backend} at {standing.server} may hold an index of an earlier run: "
-                f"{error}"
+                f"{one.backend} at {one.server} may hold an index of an earlier run: {error}"
             )
-    store.put_meta("standing", [asdict(s) for s in left])
+    store.put_meta("standing", [asdict(one) for one in left])
+
+
+def _gone(backend: Backend, one: PossibleLeftover, store: Store, progress: Progress) -> bool:
+    """Whether nothing of this owner stands any more, once what is this study's own is removed."""
+    if is_own(one.owner, store.identity(), store.path.parent):
+        for index in backend.sweep():
+            progress.say(f"removed {index}, left behind by an earlier run")
+        return True
+    there = backend.left() if isinstance(backend, OnServer) else []
+    if there:
+        progress.say(
+            f"{', '.join(there)} at {one.server} is left: a study on another host or in another "
+            f"folder made it; `harness clean --owner {one.owner}` removes it"
+        )
+    return not there
 
 
 def standing_places(store: Store) -> list[str]:
     """The servers that may still hold an index, for people."""
-    return [f"{s.backend} at {s.server}" for s in _standing(store)]
+    return [f"{one.backend} at {one.server}" for one in _noted(store)]
 
 
-def _standing(store: Store) -> list[Standing]:
-    return [Standing(**entry) for entry in store.meta("standing") or []]
+def owner_of(plan: Plan, store: Store) -> str:
+    """The owner tag of what this study makes."""
+    return owner_tag(plan.name, store.identity(), plan.folder)
 
 
-def _owned(config: StudyConfig, standing: Standing) -> Backend:
+def _noted(store: Store) -> list[PossibleLeftover]:
+    return noted(store.meta("standing"))
+
+
+def _owned(config: StudyConfig, one: PossibleLeftover) -> Backend:
     """The backend under the tag of an earlier run, if this command names the same server.
 
     Raises:
         HarnessError: it names another, or none.
     """
-    access = config.access(standing.backend)
-    if access.url is None or server(config, standing.backend) != standing.server:
-        raise SettingError(f"name that server once more with --{standing.backend}-url")
-    return backend(standing.backend)(replace(access, owner=standing.owner))
+    access = config.access(one.backend)
+    if access.url is None or server(config, one.backend) != one.server:
+        raise SettingError(f"name that server once more with --{one.backend}-url")
+    return backend(one.backend)(replace(access, owner=one.owner))
 
 
 def tell_standing(reasons: list[str], progress: Progress) -> None:

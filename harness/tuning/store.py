@@ -9,7 +9,7 @@ import secrets
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.report.files import free_path
 from harness.settings import Setting
 from harness.tuning.trial import Trial
 from indexers.errors import SettingError, StudyError
@@ -24,6 +25,7 @@ from indexers.types import I32
 
 FORMAT = 1
 STUDY_FILE = "study.sqlite"
+LOCK = ".lock"
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -32,6 +34,15 @@ CREATE TABLE IF NOT EXISTS trials (
     latency_ms BLOB, service_ms BLOB, query BLOB, answers BLOB
 ) STRICT;
 """
+_COLUMNS = {
+    "meta": ["name", "value"],
+    "trials": ["key", "status", "row", "latency_ms", "service_ms", "query", "answers"],
+}
+_KEPT = ("format", "standing", "identity", "deploy_files")
+"""Facts that outlive a start anew."""
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_PRIMARY = 0xFF
+"""An extended error code of SQLite has the primary one in its lowest byte."""
 
 
 class Store:
@@ -40,17 +51,23 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
+            _check_ours(path)
             self._db = sqlite3.connect(path, isolation_level=None)
             self._db.executescript(_SCHEMA)
             found = self.meta("format")
         except sqlite3.DatabaseError as error:
-            raise StudyError(
+            if getattr(error, "sqlite_errorcode", 0) & _PRIMARY not in _DAMAGED:
+                raise StudyError(
+                    f"study {path} cannot be opened ({error}): see that no other program holds it, "
+                    "and run again"
+                ) from error
+            raise DamagedStudy(
                 f"study {path} is damaged ({error}): move it away or run with --fresh"
             ) from error
         if found is None:
             self.put_meta("format", FORMAT)
         elif found != FORMAT:
-            raise StudyError(f"study {path} has format {found}, not {FORMAT}: run with --fresh")
+            raise DamagedStudy(f"study {path} has format {found}, not {FORMAT}: run with --fresh")
 
     def meta(self, name: str) -> Any:
         """A stored fact, or None."""
@@ -116,15 +133,43 @@ class Store:
         self._db.execute("COMMIT")
 
     def clear(self) -> None:
-        """Forget every row and fact, but not what may still stand on servers, nor whose it is."""
+        """Forget every row and fact, but not what may still stand on servers, nor what is whose."""
+        kept = ", ".join(f"'{name}'" for name in _KEPT)
         self._db.executescript(
-            "BEGIN; DELETE FROM trials; "
-            "DELETE FROM meta WHERE name NOT IN ('format', 'standing', 'identity'); COMMIT;"
+            f"BEGIN; DELETE FROM trials; DELETE FROM meta WHERE name NOT IN ({kept}); COMMIT;"
         )
 
     def close(self) -> None:
         """Close the file."""
         self._db.close()
+
+
+class DamagedStudy(StudyError):
+    """What only starting anew helps with."""
+
+
+def _check_ours(path: Path) -> None:
+    """Refuse a database that another program made: nothing is written into it.
+
+    Raises:
+        StudyError: it is one.
+        sqlite3.DatabaseError: it cannot be read.
+    """
+    if not path.exists():
+        return
+    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)) as db:
+        tables = [
+            name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type='table'")
+        ]
+        found = {
+            name: [row[1] for row in db.execute("SELECT * FROM pragma_table_info(?)", (name,))]
+            for name in tables
+        }
+    if any(_COLUMNS.get(name) != columns for name, columns in found.items()):
+        raise StudyError(
+            f"{path} is a database of another program, and a study would write into it: choose "
+            "another --out"
+        )
 
 
 def _bytes(array: NDArray[Any]) -> bytes:
@@ -158,11 +203,14 @@ def open_study(folder: Path, *, replace_damaged: bool = False) -> Iterator[Store
         StudyError: another run holds it, or it is damaged.
     """
     path = folder / STUDY_FILE
+    with suppress(sqlite3.Error):  # which the opening will tell
+        _check_ours(path)
     new = not path.exists()
     made = _missing_parents(folder)
+    locked_before = os.path.lexists(folder / LOCK)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     except OSError as error:
         raise SettingError(
             f"folder {folder} cannot be written ({error.strerror}): choose another with --out"
@@ -181,7 +229,7 @@ def open_study(folder: Path, *, replace_damaged: bool = False) -> Iterator[Store
         finally:
             store.close()
             if new:
-                _remove(folder, made)
+                _remove(folder, made, () if locked_before else (LOCK,))
     finally:
         os.close(lock)
 
@@ -189,10 +237,11 @@ def open_study(folder: Path, *, replace_damaged: bool = False) -> Iterator[Store
 def _open(path: Path, replace_damaged: bool) -> Store:
     try:
         return Store(path)
-    except StudyError:
+    except DamagedStudy:
         if not replace_damaged:
             raise
-    path.unlink()
+    # kept: it may hold more than anyone knows now, such as what still stands on servers
+    path.rename(free_path(path.with_name(f"{STUDY_FILE}.damaged")))
     return Store(path)
 
 
@@ -201,9 +250,9 @@ def _missing_parents(folder: Path) -> list[Path]:
     return [path for path in (folder, *folder.parents) if not path.exists()]
 
 
-def _remove(folder: Path, made: list[Path]) -> None:
+def _remove(folder: Path, made: list[Path], more: tuple[str, ...]) -> None:
     """Take away what a study that came to nothing has written; the user's own files stay."""
-    for name in (STUDY_FILE, f"{STUDY_FILE}-journal", ".lock"):
+    for name in (STUDY_FILE, f"{STUDY_FILE}-journal", *more):
         (folder / name).unlink(missing_ok=True)
     for name in ("judgments.qrels", "neighbours.qrels.gz"):
         (folder / "truth" / name).unlink(missing_ok=True)

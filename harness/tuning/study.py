@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ from harness.tuning.store import STUDY_FILE, Store, open_study
 from harness.tuning.summary import objective_of
 from harness.tuning.vectors import find_neighbours, read_vectors, vectors_id
 from harness.tuning.versions import resumed_with
-from harness.tuning.work import PATIENCE_S, WORK, work_folder
+from harness.tuning.work import PATIENCE_S, WORK, check_work, work_folder
 from indexers.errors import SettingError
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def tune(config: StudyConfig, *, command: str, fresh: bool = False, progress: Pr
     _check_place(plan.folder)
     with open_study(plan.folder, replace_damaged=fresh) as store:
         _check_folder(plan, store, fresh=fresh)
+        check_work(plan.folder, store.identity())
         stored = {} if fresh else store.trials()
         missing = plan.missing(stored, timeout_s(config))
         missing = with_rebuilt(config, plan, missing, store, progress)
@@ -96,8 +97,7 @@ def _measure(
     vectors = read_vectors(config, corpus, progress)
     if fresh:
         store.clear()
-        for name in ("runs", "truth"):
-            shutil.rmtree(plan.folder / name, ignore_errors=True)
+        _remove_written(plan.folder)
     store.put_meta("study", plan.name)
     if attached is not None:
         put_attached(store, plan, missing, attached)
@@ -113,7 +113,7 @@ def _measure(
             progress.say(line)
     put_facts(store, config, corpus, connected)
     store.put_meta("carried", carried)
-    with work_folder(plan.folder / WORK) as work:
+    with work_folder(plan.folder, store.identity()) as work:
         _run(filtered, plan, missing, store, corpus, vectors, connected, work, progress)
 
 
@@ -186,6 +186,14 @@ def _run(
         tell_standing(indexes.sweep(patience_s), progress)
 
 
+def _remove_written(folder: Path) -> None:
+    """Remove the answers and truths of rows that were forgotten; what else is there stays."""
+    for name, pattern in (("runs", "*.run.gz"), ("truth", "*.qrels"), ("truth", "*.qrels.gz")):
+        if not (folder / name).is_symlink():
+            for path in (folder / name).glob(pattern):
+                path.unlink()
+
+
 def _check_place(folder: Path) -> None:
     """What a study writes takes the place of nothing that is someone else's."""
     if (folder / STUDY_FILE).exists():
@@ -193,8 +201,8 @@ def _check_place(folder: Path) -> None:
     from harness.deploy.write import NAME
     from harness.report.write import WRITTEN
 
-    for name in (NAME, "runs", "truth", "learnt", *WRITTEN):
-        if (folder / name).exists():
+    for name in (NAME, WORK, "runs", "truth", "learnt", *WRITTEN):
+        if os.path.lexists(folder / name):
             raise SettingError(
                 f"{folder} holds {name} and no study ({STUDY_FILE}): a study would replace it; "
                 "choose another --out, or move it away"

@@ -14,19 +14,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
-from indexers.backends import _engine_admin as admin
+from indexers.backends import _engine_temporary as temporary
 from indexers.backends._engine_build import Build, Taken
 from indexers.backends._engine_bulk import batches, blocks, indexed_rows
 from indexers.backends._engine_fields import index_body
 from indexers.backends._engine_filter import filter_properties
 from indexers.backends._engine_http import HttpTransport
 from indexers.backends._engine_layout import other_lengths_bytes, properties
-from indexers.backends._engine_production import (
-    alias_of,
-    deleted_share,
-    for_production,
-    update,
-)
+from indexers.backends._engine_production import deleted_share, for_production, update
 from indexers.backends._engine_queries import MAX_TERMS
 from indexers.backends._engine_root import ask_version
 from indexers.backends._engine_search import EngineSearcher, bodies, score_reader
@@ -37,15 +32,8 @@ from indexers.backends._engine_vectors import problem as vector_problem
 from indexers.backends._engine_vectors import with_settings
 from indexers.backends._fits import misfit, unheld_attribute
 from indexers.errors import SettingError
-from indexers.index_types import (
-    Documents,
-    IndexHandle,
-    IndexSpec,
-    Layout,
-    Queries,
-    SearchParams,
-    Transport,
-)
+from indexers.http_request import Transport
+from indexers.index_types import Documents, IndexHandle, IndexSpec, Layout, Queries, SearchParams
 from indexers.reranks import WINDOWED
 from indexers.types import I64, Progress, no_progress
 
@@ -111,14 +99,15 @@ class Engine(EngineServer):
         rows = indexed_rows(spec, documents)
         _, numbers = ask_version(self._to, self.flavour, self._config.timeout_s)
         self._accept(numbers, spec)
-        name = admin.new_name(self._config.owner)
+        name = temporary.new_name(self._config.owner)
         body = self.index_body(spec, documents, numbers)
         started = time.perf_counter()
         with self._building(spec.layout, name, body, progress) as build, build.removed_on_error():
             done = build.run(lambda: blocks(spec, documents, rows, self.dialect))
             build_s = time.perf_counter() - started
             size, of_fields = self._sizes(name)
-        return IndexHandle(spec, name, done, size, build_s, of_fields)
+            uuid = temporary.uuid_of(self._call, name)
+        return IndexHandle(spec, name, done, size, build_s, of_fields, uuid)
 
     @contextlib.contextmanager
     def _building(
@@ -130,7 +119,7 @@ class Engine(EngineServer):
         try:
             yield Build(
                 *(self._call, send, name, body, layout, timeout_s, progress, patience_s),
-                alias=alias_of(name),
+                alias=temporary.alias_of(name),
             )
         finally:
             send.close()
@@ -146,7 +135,7 @@ class Engine(EngineServer):
             version: of the server, its first two numbers.
         """
         fields = properties(spec, documents, self.dialect) | filter_properties(spec)
-        own, created = self._own_fields(version), f"{datetime.now(UTC):%FT%TZ}"
+        own, created = self._own_fields(version), f"{datetime.now(UTC):{temporary.CREATED_FORM}}"
         body = with_analysis(
             index_body(fields, self._config.owner, created, own, spec.layout), spec
         )

@@ -13,17 +13,19 @@ from typing import Any
 import orjson
 
 from indexers.backends import _engine_admin as admin
+from indexers.backends import _engine_temporary as temporary
 from indexers.backends._engine_admin import Call
 from indexers.backends._engine_bulk import Lines
 from indexers.backends._engine_errors import Refused, refusal
 from indexers.backends._engine_merge import AWAY, PATIENCE_S, POLL_S, merge
 from indexers.backends._engine_sending import Bulk
 from indexers.errors import BackendError, EngineUnavailable, IndexMissing
-from indexers.index_types import HttpRequest, Layout, Transport
+from indexers.http_request import HttpRequest, Transport
+from indexers.index_types import Layout
 from indexers.types import Progress, say
 
 EXISTS = "resource_already_exists_exception"
-BULK_PATH = "_bulk?filter_path=items.*.status,items.*.error"
+BULK = {"filter_path": "items.*.status,items.*.error"}
 GONE = 404
 
 
@@ -82,7 +84,7 @@ class Build:
             return self._filled(lines())
         except Lost as error:
             say(self.progress, f"indexing once more: {error}")
-            admin.delete(self.call, self.name)
+            self._remove()
             self.create()
             return self._filled(lines())
 
@@ -95,8 +97,11 @@ class Build:
             raise
         except BaseException:  # Ctrl-C too
             with contextlib.suppress(Exception):  # the first error is the one to tell
-                admin.delete(self.call, self.name)
+                self._remove()
             raise
+
+    def _remove(self) -> None:
+        temporary.remove(self.call, self.name, temporary.owner_in(self.name) or "")
 
     def create(self) -> None:
         """Make the empty index and wait until it is whole.
@@ -105,10 +110,11 @@ class Build:
             Taken: there is one of its name.
         """
         # without waiting: what keeps its shard from starting is told by the next request
-        path = f"/{self.name}?wait_for_active_shards=0"
         body = self.body if self.alias is None else self.body | {"aliases": {self.alias: {}}}
+        wait = {"wait_for_active_shards": "0"}
         try:
-            self.call("PUT", path, body, what=f"creating {self.name}")
+            request = HttpRequest("PUT", (self.name,), wait, orjson.dumps(body))
+            self.call(request, what=f"creating {self.name}")
         except Refused as error:
             if EXISTS in str(error):
                 raise Taken(str(error)) from None
@@ -145,10 +151,11 @@ class Build:
 
     def _bulk(self, lines: bytes) -> dict[str, Any]:
         what = f"indexing into {self.name}"
-        path = f"/{self.name}/{BULK_PATH}"
+        request = HttpRequest("POST", (self.name, "_bulk"), BULK, lines)
         if self.alias is not None:
-            path = f"/{self.alias}/{BULK_PATH}&require_alias=true"
-        status, reply = self.send(HttpRequest("POST", path, lines))
+            by_alias = {**BULK, "require_alias": "true"}
+            request = HttpRequest("POST", (self.alias, "_bulk"), by_alias, lines)
+        status, reply = self.send(request)
         if status != 200:
             raise refusal(what, status, reply)
         try:

@@ -25,7 +25,7 @@ from indexers.types import Fingerprints
 
 FILTER_CLAUSES = 1
 RETURNED = ",hits.hits._score,hits.hits.fields.id"
-"""What a reply of `window` is filtered by beside `SEARCH_PATH`: it has no values of a sort."""
+"""What a reply of `window` is filtered by beside `SEARCHING`: it has no values of a sort."""
 
 
 def check_clauses(params: SearchParams, limit: int) -> None:

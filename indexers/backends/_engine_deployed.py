@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import orjson
 
+from indexers.backends import _engine_admin as admin
 from indexers.backends._engine import Engine
-from indexers.backends._engine_build import BULK_PATH, Build
+from indexers.backends._engine_build import BULK, Build
 from indexers.backends._engine_bulk import Lines, blocks
 from indexers.backends._engine_errors import Refused, reason
 from indexers.backends._engine_http import HttpTransport
@@ -22,16 +23,9 @@ from indexers.backends._engine_layout import fitting
 from indexers.backends._engine_root import ask_version
 from indexers.deployed import Deployed
 from indexers.errors import BackendError, SettingError
+from indexers.http_request import HttpRequest
 from indexers.index_name import checked_name
-from indexers.index_types import (
-    Answer,
-    Documents,
-    HttpRequest,
-    IndexHandle,
-    IndexSpec,
-    Queries,
-    SearchParams,
-)
+from indexers.index_types import Answer, Documents, IndexHandle, IndexSpec, Queries, SearchParams
 from indexers.types import I64, Progress, Status
 
 LONGEST_ID_BYTES = 512
@@ -72,15 +66,15 @@ class DeployedIndex:
         if (mapping := self.mapping()) is not None:
             self._check(mapping)
             return False
-        self._engine._call("PUT", f"/{self._name}", dict(body), what=f"creating {self._name}")
+        request = HttpRequest("PUT", (self._name,), body=orjson.dumps(body))
+        self._engine._call(request, what=f"creating {self._name}")
         return True
 
     def mapping(self) -> dict[str, Any] | None:
         """Its mapping; None where there is no such index."""
         try:
-            reply = self._engine._call(
-                "GET", f"/{self._name}/_mapping", what=f"reading {self._name}"
-            )
+            request = HttpRequest("GET", (self._name, "_mapping"))
+            reply = self._engine._call(request, what=f"reading {self._name}")
         except Refused as error:
             if error.status == 404:
                 return None
@@ -136,13 +130,14 @@ class DeployedIndex:
                 progress,
             )
             done, _ = build.fill(lines)
-        what = f"refreshing {self._name}"
-        self._engine._call("POST", f"/{self._name}/_refresh", what=what)
+        admin.refresh(self._engine._call, self._name)
         return done, sum(left_out)
 
     def _send(self, lines: bytes) -> dict[str, Any]:
         what = f"indexing into {self._name}"
-        return self._engine._call("POST", f"/{self._name}/{BULK_PATH}", lines, what=what)
+        return self._engine._call(
+            HttpRequest("POST", (self._name, "_bulk"), BULK, lines), what=what
+        )
 
     def _lines(self, documents: Iterable[Documents], left_out: list[int]) -> Iterator[Lines]:
         spec = self._deployed.spec

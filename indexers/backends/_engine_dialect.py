@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 from numpy.typing import NDArray
 
+from indexers.http_request import HttpRequest
 from indexers.index_types import IndexSpec
 from indexers.types import F32
 
@@ -66,14 +67,14 @@ class Dialect:
         code: the re-ranking code, uint8 (n, bits / 8), field `c`; a score is bits − Hamming.
         vector: vectors of unit length, float32 (n, D), field `v`; ranked by cosine.
         native: the engine's own vector search.
-        limit_path: what to GET for the clauses that the server allows in a query now.
+        limit: what is asked for the clauses that the server allows in a query now.
         clause_limit: that number, from the reply.
     """
 
     code: ScoredField
     vector: ScoredField
     native: NativeVectors
-    limit_path: str
+    limit: HttpRequest
     clause_limit: Callable[[dict[str, Any]], int]
 
 

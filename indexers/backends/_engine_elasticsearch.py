@@ -12,6 +12,7 @@ from typing import Any
 
 from indexers.backends._engine_dialect import Dialect, ScoredField, vector_values
 from indexers.backends._engine_elasticsearch_vectors import NATIVE
+from indexers.http_request import HttpRequest, Listing
 from indexers.types import F32, U8
 
 LEAST_CLAUSES = 1024
@@ -71,7 +72,10 @@ DIALECT = Dialect(
     code=ScoredField(code_mapping, code_values, code_scripts),
     vector=ScoredField(vector_mapping, vector_values, vector_scripts, cosine),
     native=NATIVE,
-    limit_path="/_nodes/jvm,thread_pool?filter_path="
-    "nodes.*.jvm.mem.heap_max_in_bytes,nodes.*.thread_pool.search.size",
+    limit=HttpRequest(
+        "GET",
+        ("_nodes", Listing("jvm,thread_pool")),
+        {"filter_path": "nodes.*.jvm.mem.heap_max_in_bytes,nodes.*.thread_pool.search.size"},
+    ),
     clause_limit=clause_limit,
 )

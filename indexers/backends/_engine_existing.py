@@ -10,17 +10,19 @@ from typing import Any
 import orjson
 
 from indexers.backends._engine_errors import Refused, reason, refusal
-from indexers.backends._engine_pit import index_path
 from indexers.errors import BackendError, IndexMissing, SettingError
-from indexers.index_types import HttpRequest, Transport
+from indexers.http_request import HttpRequest, Transport
 
-_LOOK = (
-    "filter_path=*.mappings,*.settings.index.uuid,*.settings.index.number_of_shards,error,status"
-)
-_COUNT = "_count?filter_path=count,_shards.failed,_shards.failures.reason,error,status"
+_LOOK = "*.mappings,*.settings.index.uuid,*.settings.index.number_of_shards,error,status"
+_COUNT = "count,_shards.failed,_shards.failures.reason,error,status"
 _STATE = (
-    "_stats/docs?level=shards&filter_path=indices.*.uuid,indices.*.primaries.docs,"
-    "indices.*.shards.*.routing.primary,indices.*.shards.*.seq_no.max_seq_no,error,status"
+    "indices.*.uuid,indices.*.primaries.docs,indices.*.shards.*.routing.primary,"
+    "indices.*.shards.*.seq_no.max_seq_no,error,status"
+)
+_SIZE = "_all.primaries.store.size_in_bytes"
+_SEGMENTS = (
+    "indices.*.shards.*.routing,indices.*.shards.*.segments.*.num_docs,"
+    "indices.*.shards.*.segments.*.deleted_docs"
 )
 
 
@@ -51,7 +53,7 @@ def look(send: Transport, index: str) -> ExistingIndex:
         SettingError: the name stands for several.
         BackendError: the server does not let us look.
     """
-    found = _ask(send, "GET", f"{index_path(index)}?{_LOOK}", index)
+    found = _read(send, index, told=_LOOK)
     if not found:
         raise IndexMissing(f"index {index} is not there: see that its name is right")
     if len(found) > 1:
@@ -69,7 +71,7 @@ def count(send: Transport, index: str) -> int:
     Raises:
         BackendError: the server does not tell, or not of every shard.
     """
-    reply = _ask(send, "GET", f"{index_path(index)}/{_COUNT}", index)
+    reply = _read(send, index, "_count", told=_COUNT)
     shards = reply.get("_shards", {})
     if shards.get("failed"):
         failure = (shards.get("failures") or [{}])[0]
@@ -83,7 +85,8 @@ def count(send: Transport, index: str) -> int:
 def state(send: Transport, index: str) -> str | None:
     """What changes whenever a document does; None where the server does not let us see it."""
     try:
-        found = _ask(send, "GET", f"{index_path(index)}/{_STATE}", index)["indices"]
+        reply = _read(send, index, "_stats", "docs", told=_STATE, level="shards")
+        found = reply["indices"]
     except (Refused, KeyError):
         return None
     parts = [
@@ -103,9 +106,9 @@ def state(send: Transport, index: str) -> str | None:
 
 def size_bytes(send: Transport, index: str) -> int | None:
     """Bytes of the primary shards as stored; None where the server does not tell."""
-    path = f"{index_path(index)}/_stats/store?filter_path=_all.primaries.store.size_in_bytes"
     with suppress(BackendError, KeyError):
-        return int(_ask(send, "GET", path, index)["_all"]["primaries"]["store"]["size_in_bytes"])
+        reply = _read(send, index, "_stats", "store", told=_SIZE)
+        return int(reply["_all"]["primaries"]["store"]["size_in_bytes"])
     return None
 
 
@@ -114,18 +117,17 @@ def segments(send: Transport, index: str) -> str:
 
     Empty where the server is away or does not let us see it.
     """
-    path = (
-        f"{index_path(index)}/_segments?filter_path=indices.*.shards.*.routing,"
-        "indices.*.shards.*.segments.*.num_docs,indices.*.shards.*.segments.*.deleted_docs"
-    )
     with suppress(BackendError):
-        told = orjson.dumps(_ask(send, "GET", path, index), option=orjson.OPT_SORT_KEYS)
+        reply = _read(send, index, "_segments", told=_SEGMENTS)
+        told = orjson.dumps(reply, option=orjson.OPT_SORT_KEYS)
         return hashlib.blake2b(told, digest_size=16).hexdigest()
     return ""
 
 
-def _ask(send: Transport, method: str, path: str, index: str) -> dict[str, Any]:
-    status, body = send(HttpRequest(method, path, b""))
+def _read(send: Transport, index: str, *path: str, told: str, **parameters: str) -> dict[str, Any]:
+    """What an index tells below this path, as far as `told` lets it through."""
+    request = HttpRequest("GET", (index, *path), {**parameters, "filter_path": told})
+    status, body = send(request)
     if status == 404:
         raise IndexMissing(f"index {index} is not there: see that its name is right")
     if status != 200:

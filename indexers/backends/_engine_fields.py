@@ -15,6 +15,7 @@ import numpy as np
 
 from indexers.atoms import prefix_values
 from indexers.backends._engine_dialect import Dialect
+from indexers.backends._engine_temporary import tag_of
 from indexers.index_types import IndexSpec, Layout
 from indexers.types import I64, U8, U32, Atom, Fingerprints
 
@@ -129,7 +130,7 @@ def index_body(
     Args:
         properties: mapping of its fields, `id` apart.
         owner: tag by which the index is known as ours.
-        created: time, for people who find the index.
+        created: time as `_engine_temporary.CREATED_FORM`, for people who find the index.
         own: mapping of the engine's own fields: answers are told by `id` alone, so that it need
             not store documents.
         layout: how it is kept; None for the usual way.
@@ -137,7 +138,7 @@ def index_body(
     return {
         "settings": {"index": settings_of(layout or Layout())},
         "mappings": {
-            "_meta": {"harness": {"owner": owner, "created": created}},
+            "_meta": {"harness": tag_of(owner, created)},
             **own,
             "dynamic": "strict",
             "properties": {"id": ID} | properties,

@@ -10,7 +10,7 @@ import orjson
 
 from indexers.address import Address
 from indexers.errors import EngineUnavailable
-from indexers.index_types import HttpRequest
+from indexers.http_request import HttpRequest
 
 FIRST_ERROR = 400
 
@@ -18,7 +18,7 @@ FIRST_ERROR = 400
 class HttpTransport:
     """Sends requests over kept-alive connections; may be called from several threads.
 
-    A `Transport`: paths are relative to the URL's own path.
+    A `Transport`: what is asked for is relative to the URL's own path.
     """
 
     def __init__(self, to: Address, timeout_s: float) -> None:
@@ -44,7 +44,7 @@ class HttpTransport:
         try:
             reply = self._pool.urlopen(
                 request.method,
-                self._to.path + request.path,
+                self._to.path + request.target,
                 body=request.body,
                 retries=False,
                 redirect=False,

@@ -16,6 +16,7 @@ from typing import Any
 from indexers.backends._engine_admin import Call, refresh, shard_segments
 from indexers.backends._engine_errors import Refused, reason
 from indexers.errors import BackendError, EngineUnavailable
+from indexers.http_request import HttpRequest
 
 LIMIT_S = 3600.0
 """Of one index's merge."""
@@ -24,7 +25,7 @@ PATIENCE_S = 120.0
 POLL_S = 0.5
 TRIES = 3
 """Merges without an error that may leave too many segments."""
-STATS_PATH = "_stats/merge?filter_path=_all.primaries.merges.current"
+MERGING = {"filter_path": "_all.primaries.merges.current"}
 AWAY = (429, 502, 503, 504)
 
 Tell = Callable[[str], None]
@@ -48,9 +49,9 @@ def merge(
         EngineUnavailable: it took too long, or the server is gone.
     """
     deadline = time.monotonic() + LIMIT_S
-    path = f"/{name}/_forcemerge?max_num_segments={segments}"
+    request = HttpRequest("POST", (name, "_forcemerge"), {"max_num_segments": str(segments)})
     for _ in range(TRIES):
-        while not _merged(call, name, path, tell, deadline):
+        while not _merged(call, name, request, tell, deadline):
             tell("waiting for the server")
             limit_s = PATIENCE_S if patience_s is None else patience_s
             _wait_until_idle(call, name, tell, deadline, limit_s)
@@ -61,9 +62,9 @@ def merge(
     raise BackendError(f"{name} has {most} segments in a shard after merging to {segments}")
 
 
-def _merged(call: Call, name: str, path: str, tell: Tell, deadline: float) -> bool:
+def _merged(call: Call, name: str, request: HttpRequest, tell: Tell, deadline: float) -> bool:
     """Ask once, and wait for the answer; whether one came."""
-    asked = _Asked(call, name, path, deadline)
+    asked = _Asked(call, name, request, deadline)
     while not asked.done.wait(POLL_S):
         if time.monotonic() > deadline:
             raise EngineUnavailable(f"merging {name} took longer than {LIMIT_S:g} s")
@@ -83,7 +84,7 @@ def _merged(call: Call, name: str, path: str, tell: Tell, deadline: float) -> bo
 class _Asked:
     """A request that waits in a thread; it does not keep the process from ending."""
 
-    def __init__(self, call: Call, name: str, path: str, deadline: float) -> None:
+    def __init__(self, call: Call, name: str, request: HttpRequest, deadline: float) -> None:
         self.done = threading.Event()
         self.reply: dict[str, Any] = {}
         self.error: BaseException | None = None
@@ -91,7 +92,7 @@ class _Asked:
 
         def ask() -> None:
             try:
-                self.reply = call("POST", path, what=f"merging {name}", timeout_s=limit_s)
+                self.reply = call(request, what=f"merging {name}", timeout_s=limit_s)
             except BaseException as error:  # told by the thread that waits
                 self.error = error
             self.done.set()
@@ -110,9 +111,10 @@ def _shown(call: Call, name: str) -> str:
 def _wait_until_idle(call: Call, name: str, tell: Tell, deadline: float, patience_s: float) -> None:
     """Wait until the server answers, and merges nothing of this index any more."""
     gone_by = time.monotonic() + patience_s
+    request = HttpRequest("GET", (name, "_stats", "merge"), MERGING)
     while time.monotonic() < deadline:
         try:
-            reply = call("GET", f"/{name}/{STATS_PATH}", what=f"merging {name}")
+            reply = call(request, what=f"merging {name}")
             if not reply.get("_all", {}).get("primaries", {}).get("merges", {}).get("current"):
                 shard_segments(call, name)  # refused until the shards have started
                 return

@@ -18,11 +18,14 @@ from indexers.backends._engine_admin import Call
 from indexers.backends._engine_dialect import Dialect, ScoredField, vector_values
 from indexers.backends._engine_opensearch_vectors import NATIVE, cosine
 from indexers.errors import BackendError
+from indexers.http_request import HttpRequest
 from indexers.types import F32, U8
 
 DEFAULT_CLAUSES = 1024
 PLUGIN = "opensearch-knn"
-PLUGINS_PATH = "/_nodes/plugins?filter_path=nodes.*.name,nodes.*.plugins.name"
+PLUGINS = HttpRequest(
+    "GET", ("_nodes", "plugins"), {"filter_path": "nodes.*.name,nodes.*.plugins.name"}
+)
 # bits − Hamming distance; the query's code is a string of characters 0 to 255, one a byte, which
 # Painless reads without boxing
 HAMMING = (
@@ -76,7 +79,11 @@ DIALECT = Dialect(
     code=ScoredField(code_mapping, code_values, code_scripts),
     vector=ScoredField(vector_mapping, vector_values, vector_scripts, cosine),
     native=NATIVE,
-    limit_path="/_cluster/settings?include_defaults=true&filter_path=**.max_clause_count",
+    limit=HttpRequest(
+        "GET",
+        ("_cluster", "settings"),
+        {"include_defaults": "true", "filter_path": "**.max_clause_count"},
+    ),
     clause_limit=clause_limit,
 )
 
@@ -87,7 +94,7 @@ def check_plugin(call: Call, server: str) -> None:
     Raises:
         BackendError: a node has it not.
     """
-    nodes = call("GET", PLUGINS_PATH, what="reading the server's plugins").get("nodes", {})
+    nodes = call(PLUGINS, what="reading the server's plugins").get("nodes", {})
     for node in nodes.values():
         if PLUGIN not in [plugin["name"] for plugin in node.get("plugins", [])]:
             raise BackendError(

@@ -23,6 +23,7 @@ from indexers import graph
 from indexers.backends._engine_admin import Call
 from indexers.backends._engine_dialect import NativeVectors
 from indexers.errors import BackendError
+from indexers.http_request import HttpRequest
 from indexers.index_types import IndexSpec
 
 LUCENE, FAISS = "lucene", "faiss"
@@ -39,8 +40,8 @@ SINCE = {
 }
 """The version that a library needs for a type, and for a width of search in the query."""
 MOST_DIMENSIONS = 16_000
-ROLES_PATH = "/_nodes/plugins?filter_path=nodes.*.name,nodes.*.roles"
-LIBRARY_PATH = "/_plugins/_knn/stats/faiss_initialized"
+ROLES = HttpRequest("GET", ("_nodes", "plugins"), {"filter_path": "nodes.*.name,nodes.*.roles"})
+LIBRARY = HttpRequest("GET", ("_plugins", "_knn", "stats", "faiss_initialized"))
 
 
 def engine_of(spec: IndexSpec) -> str:
@@ -146,8 +147,8 @@ def check_library(call: Call, server: str) -> None:
     Raises:
         BackendError: a node with data does not tell so.
     """
-    nodes = call("GET", ROLES_PATH, what="reading the server's nodes").get("nodes", {})
-    told = call("GET", LIBRARY_PATH, what="looking for the native library").get("nodes", {})
+    nodes = call(ROLES, what="reading the server's nodes").get("nodes", {})
+    told = call(LIBRARY, what="looking for the native library").get("nodes", {})
     for name, node in nodes.items():
         if not any(role.startswith("data") for role in node.get("roles", ["data"])):
             continue

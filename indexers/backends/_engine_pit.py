@@ -7,21 +7,24 @@ which is so where there are at least as many slices as shards.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
 
 import orjson
 
-from indexers.index_types import HttpRequest
+from indexers.errors import BackendError
+from indexers.http_request import HttpRequest
 
 KEEP_ALIVE = "2m"
 """From page to page: each request asks for it anew."""
 LEAST_SLICES = 2
 """An engine refuses one slice of one."""
+_ID = re.compile("[A-Za-z0-9+/=_-]{16,}", re.ASCII)
+"""Base64 of what shards it reads."""
 _TOLD = "pit_id,timed_out,_shards,hits.hits._id,hits.hits._source,hits.hits.sort,error,status"
-PAGE_PATH = f"/_search?allow_partial_search_results=false&filter_path={_TOLD}"
+_PAGE = {"allow_partial_search_results": "false", "filter_path": _TOLD}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,30 +33,27 @@ class PitDialect:
 
     Attributes:
         oldest: version from which it has one.
-        open_path: after the index.
+        path: of all points in time, and after the index that one is opened of.
         opened: name of the id in the reply.
-        close_path: of all points in time.
         closed: name of the id in the request that closes it.
         in_list: whether that request takes a list of ids.
         order: by which pages are sorted.
     """
 
     oldest: tuple[int, int]
-    open_path: str
+    path: tuple[str, ...]
     opened: str
-    close_path: str
     closed: str
     in_list: bool
     order: str
 
 
 PITS = {
-    "elasticsearch": PitDialect((7, 12), "_pit", "id", "/_pit", "id", False, "_shard_doc"),
+    "elasticsearch": PitDialect((7, 12), ("_pit",), "id", "id", False, "_shard_doc"),
     "opensearch": PitDialect(
         (2, 4),
-        "_search/point_in_time",
+        ("_search", "point_in_time"),
         "pit_id",
-        "/_search/point_in_time",
         "pit_id",
         True,
         "_doc",
@@ -61,21 +61,26 @@ PITS = {
 }
 
 
-def index_path(index: str) -> str:
-    """The path of an index, whatever its name."""
-    return f"/{quote(index, safe='')}"
+def known(pit: object) -> str:
+    """The id of a point in time, if a server can mean one: `_all` would close those of others.
+
+    Raises:
+        BackendError: it is none.
+    """
+    if isinstance(pit, str) and _ID.fullmatch(pit):
+        return pit
+    raise BackendError(f"the server names no point in time, but {pit!r:.80}")
 
 
 def open_request(dialect: PitDialect, index: str) -> HttpRequest:
     """Hold what the index is now."""
-    path = f"{index_path(index)}/{dialect.open_path}?keep_alive={KEEP_ALIVE}"
-    return HttpRequest("POST", path, b"")
+    return HttpRequest("POST", (index, *dialect.path), {"keep_alive": KEEP_ALIVE})
 
 
 def close_request(dialect: PitDialect, pit: str) -> HttpRequest:
     """Let go of it."""
     body = {dialect.closed: [pit] if dialect.in_list else pit}
-    return HttpRequest("DELETE", dialect.close_path, orjson.dumps(body))
+    return HttpRequest("DELETE", dialect.path, body=orjson.dumps(body))
 
 
 def page_request(
@@ -106,4 +111,4 @@ def page_request(
     }
     if after is not None:
         body["search_after"] = list(after)
-    return HttpRequest("POST", PAGE_PATH, orjson.dumps(body))
+    return HttpRequest("POST", ("_search",), _PAGE, orjson.dumps(body))

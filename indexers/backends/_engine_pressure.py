@@ -6,10 +6,15 @@ from typing import Any
 
 from indexers.backends._engine_admin import Call
 from indexers.errors import BackendError
+from indexers.http_request import HttpRequest, Listing
 
-PATH = (
-    "/_nodes/stats/jvm,breaker?filter_path=nodes.*.jvm.mem.heap_used_percent,"
-    "nodes.*.jvm.gc.collectors,nodes.*.breakers.*.tripped"
+FIGURES = HttpRequest(
+    "GET",
+    ("_nodes", "stats", Listing("jvm,breaker")),
+    {
+        "filter_path": "nodes.*.jvm.mem.heap_used_percent,nodes.*.jvm.gc.collectors,"
+        "nodes.*.breakers.*.tripped"
+    },
 )
 LIMIT_S = 10.0
 HEAP, GC_MS, GC_COUNT, TRIPS = "heap_used_percent", "gc_ms", "gc_count", "breaker_trips"
@@ -22,7 +27,7 @@ def pressure(call: Call) -> dict[str, float]:
     `breaker_trips` counts every breaker. Empty where the server does not tell.
     """
     try:
-        reply = call("GET", PATH, what="reading the server's memory", timeout_s=LIMIT_S)
+        reply = call(FIGURES, what="reading the server's memory", timeout_s=LIMIT_S)
     except BackendError:  # no right, no such endpoint, or away: the load tells
         return {}
     nodes = list(reply.get("nodes", {}).values())

@@ -11,14 +11,16 @@ from typing import Any
 from indexers.backends._engine_admin import Call
 from indexers.backends._engine_bulk import Lines, failed
 from indexers.backends._engine_errors import reason
-from indexers.backends._engine_queries import SEARCH_PATH
+from indexers.backends._engine_queries import SEARCHING
+from indexers.backends._engine_temporary import alias_of
 from indexers.errors import BackendError, IndexMissing
+from indexers.http_request import HttpRequest
 from indexers.index_types import IndexSpec
 
 DOCUMENT = "document"
 CACHES = {"queries.cache.enabled": True, "requests.cache.enable": True}
 # without the alias, an index that someone removed would be made anew by the next document
-UPDATE_PATH = "/{alias}/_bulk?require_alias=true&filter_path=items.*.status,items.*.error"
+UPDATING = {"require_alias": "true", "filter_path": "items.*.status,items.*.error"}
 UPDATE_LIMIT_S = 10.0
 """Of one request: the end of a trial waits for it."""
 NOTHING_ELSE = b'"_source":false,"stored_fields":"_none_"'
@@ -42,24 +44,20 @@ def for_production(body: dict[str, Any], spec: IndexSpec) -> dict[str, Any]:
     return body | {"settings": body["settings"] | {"index": index}, "mappings": mappings}
 
 
-def alias_of(name: str) -> str:
-    """The alias by which alone documents of a temporary index are sent."""
-    return f"{name}-updates"
-
-
 def bringing_documents(bodies: Sequence[bytes | None]) -> list[bytes | None]:
     """Search bodies whose answers bring their documents along."""
     return [None if b is None else b.replace(NOTHING_ELSE, b'"_source":true', 1) for b in bodies]
 
 
-def search_path(index: str, query: int, returned: str = "", *, fetch_source: bool) -> str:
-    """Where a query is asked.
+def search_parameters(query: int, returned: str = "", *, fetch_source: bool) -> dict[str, str]:
+    """What a query is asked with beside its body.
 
     Its preference is its own row: the same copy of each shard answers it every time, since copies
     may differ in order or in what they have deleted, and all copies share the load.
     """
     documents = ",hits.hits._source" if fetch_source else ""
-    return f"{SEARCH_PATH.format(index=index)}{returned}{documents}&preference=query-{query}"
+    told = f"{SEARCHING['filter_path']}{returned}{documents}"
+    return {**SEARCHING, "filter_path": told, "preference": f"query-{query}"}
 
 
 def update(call: Call, name: str, batch: Lines) -> None:
@@ -70,8 +68,8 @@ def update(call: Call, name: str, batch: Lines) -> None:
         BackendError: documents were refused.
         EngineUnavailable: no answer came.
     """
-    path, body = UPDATE_PATH.format(alias=alias_of(name)), b"".join(batch.lines)
-    reply = call("POST", path, body, what=f"updating {name}", timeout_s=UPDATE_LIMIT_S)
+    request = HttpRequest("POST", (alias_of(name), "_bulk"), UPDATING, b"".join(batch.lines))
+    reply = call(request, what=f"updating {name}", timeout_s=UPDATE_LIMIT_S)
     items = [next(iter(item.values())) for item in reply.get("items", [])]
     if len(items) != len(batch.ids):
         raise BackendError(f"the bulk reply has {len(items)} items for {len(batch.ids)} documents")
@@ -88,6 +86,7 @@ def deleted_share(call: Call, name: str) -> float:
     Raises:
         BackendError: it could not be asked.
     """
-    path = f"/{name}/_stats/docs?filter_path=_all.primaries.docs"
-    docs = call("GET", path, what=f"reading {name}")["_all"]["primaries"]["docs"]
+    told = {"filter_path": "_all.primaries.docs"}
+    reply = call(HttpRequest("GET", (name, "_stats", "docs"), told), what=f"reading {name}")
+    docs = reply["_all"]["primaries"]["docs"]
     return float(docs["deleted"]) / max(1, int(docs["count"]))

@@ -14,12 +14,11 @@ from indexers.backends._engine_fields import token_lists
 from indexers.index_types import SearchParams
 from indexers.types import Fingerprints
 
-SEARCH_PATH = (
-    "/{index}/_search?allow_partial_search_results=false"
-    "&filter_path=timed_out,_shards.failed,_shards.failures.reason,hits.hits.sort"
-)
-
-
+SEARCHING = {
+    "allow_partial_search_results": "false",
+    "filter_path": "timed_out,_shards.failed,_shards.failures.reason,hits.hits.sort",
+}
+"""Parameters of every search."""
 EVERYTHING = b'{"match_all":{}}'
 MAX_TERMS = 65_536  # index.max_terms_count
 

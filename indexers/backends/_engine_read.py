@@ -21,11 +21,12 @@ from indexers.backends._engine_pit import (
     LEAST_SLICES,
     PITS,
     close_request,
+    known,
     open_request,
     page_request,
 )
 from indexers.errors import BackendError, EngineUnavailable
-from indexers.index_types import HttpRequest, Transport
+from indexers.http_request import HttpRequest, Transport
 
 THREADS = 4
 FIRST_PAGE = 100
@@ -164,7 +165,7 @@ class _Reading:
             if len(hits) < size:
                 return
             after = hits[-1]["sort"]
-            self.pit = pit = reply.get("pit_id", pit)
+            self.pit = pit = known(reply.get("pit_id", pit))
             size = max(1, min(LARGEST_PAGE, size * PAGE_BYTES // max(1, length), 4 * size))
 
     def _page(self, request: HttpRequest) -> tuple[dict[str, Any], int]:
@@ -191,7 +192,7 @@ def _opened(reply: tuple[int, bytes], index: str, name: str) -> str:
     told = orjson.loads(body)
     if told.get("_shards", {}).get("failed"):
         raise BackendError(f"index {index} cannot be read whole: some of its shards failed")
-    return str(told[name])
+    return known(told.get(name))
 
 
 def _patiently(send: Transport, request: HttpRequest, stop: threading.Event) -> tuple[int, bytes]:

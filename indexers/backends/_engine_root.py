@@ -12,7 +12,7 @@ from indexers.address import Address
 from indexers.backends._engine_errors import squash, told_by
 from indexers.backends._engine_http import HttpTransport
 from indexers.errors import EngineUnavailable
-from indexers.index_types import HttpRequest
+from indexers.http_request import HttpRequest
 
 HTTPS_WANTED, UNAUTHORISED, FORBIDDEN = 400, 401, 403
 GATEWAY = (502, 503, 504)
@@ -35,7 +35,7 @@ def ask_version(to: Address, flavour: str, timeout_s: float) -> tuple[str, tuple
     """
     plain = HttpTransport(to, timeout_s)
     try:
-        status, reply = plain(HttpRequest("GET", "/", b""))
+        status, reply = plain(HttpRequest("GET", ()))
     finally:
         plain.close()
     check_let_in(to, status, reply)

@@ -18,21 +18,13 @@ from indexers.backends import (
 from indexers.backends._engine_dialect import Dialect
 from indexers.backends._engine_filter import clause, filtered, with_room
 from indexers.backends._engine_layout import fitting, ranked_by
-from indexers.backends._engine_production import DOCUMENT, bringing_documents, search_path
+from indexers.backends._engine_production import DOCUMENT, bringing_documents, search_parameters
 from indexers.backends._engine_queries import flat_bodies, lsh_bodies
 from indexers.backends._engine_replies import hits_of
 from indexers.backends._engine_text import live_clause_limit
 from indexers.errors import BackendError, SettingError
-from indexers.index_types import (
-    Answer,
-    Hits,
-    HttpRequest,
-    IndexHandle,
-    IndexSpec,
-    Queries,
-    SearchParams,
-    Transport,
-)
+from indexers.http_request import HttpRequest, Transport
+from indexers.index_types import Answer, Hits, IndexHandle, IndexSpec, Queries, SearchParams
 from indexers.reranks import COLLISION_RERANKS, COUNTED
 from indexers.types import Fingerprints, Status
 
@@ -68,10 +60,10 @@ class EngineSearcher:
         rescored: bool = False,
     ) -> None:
         returned = _engine_collisions.RETURNED if rescored else ""
-        path = partial(search_path, index, returned=returned, fetch_source=fetch_source)
+        asked = partial(search_parameters, returned=returned, fetch_source=fetch_source)
         self._rescored = rescored
         self._requests = [
-            None if body is None else HttpRequest("POST", path(query), body)
+            None if body is None else HttpRequest("POST", (index, "_search"), asked(query), body)
             for query, body in enumerate(bodies)
         ]
         self._ordinals = {name: ordinal for ordinal, name in enumerate(ids)}

@@ -8,11 +8,15 @@ from typing import Any, ClassVar
 
 from indexers.address import address_of
 from indexers.backends import _engine_admin as admin
+from indexers.backends import _engine_temporary as temporary
 from indexers.backends._engine_dialect import Dialect
 from indexers.backends._engine_pressure import pressure
 from indexers.backends._engine_root import ask_version, seen_version
 from indexers.errors import BackendError, EngineUnavailable
+from indexers.http_request import HttpRequest
 from indexers.index_types import BackendConfig, BackendInfo, IndexHandle, IndexSpec
+
+HEALTH = HttpRequest("GET", ("_cluster", "health"))
 
 
 class EngineServer(ABC):
@@ -32,14 +36,12 @@ class EngineServer(ABC):
     dialect: ClassVar[Dialect]
 
     def __init__(self, config: BackendConfig) -> None:
-        admin.check_owner(config.owner)
+        temporary.check_owner(config.owner)
         self._config = config
         self._to = address_of(self.name, config)
 
     @abstractmethod
-    def _call(
-        self, method: str, path: str, body: object = None, *, what: str, timeout_s: float = 0
-    ) -> dict[str, Any]:
+    def _call(self, request: HttpRequest, *, what: str, timeout_s: float = 0) -> dict[str, Any]:
         """One administrative request by the official client, as `Call` says."""
 
     @abstractmethod
@@ -72,7 +74,7 @@ class EngineServer(ABC):
             return BackendInfo(seen, self._to.warnings, {"flavour": self.flavour})
         version, numbers = ask_version(self._to, self.flavour, self._config.timeout_s)
         self._accept(numbers)
-        health = self._call("GET", "/_cluster/health", what="reading the cluster's health")
+        health = self._call(HEALTH, what="reading the cluster's health")
         if health["status"] == "red":
             raise EngineUnavailable(
                 f"the cluster at {self._to.shown} is red: repair it, or remove the indices "
@@ -84,7 +86,7 @@ class EngineServer(ABC):
                 f"the cluster at {self._to.shown} is yellow: replicas are missing; "
                 "only temporary indices must be green",
             )
-        limits = self._call("GET", self.dialect.limit_path, what="reading the server's limits")
+        limits = self._call(self.dialect.limit, what="reading the server's limits")
         facts = {
             "flavour": self.flavour,
             "nodes": str(health["number_of_data_nodes"]),
@@ -107,14 +109,18 @@ class EngineServer(ABC):
         """Remove the index; it is no error if it is gone already.
 
         Raises:
-            BackendError: it does not carry our owner tag.
+            BackendError: it does not carry our owner tag, or is another index of that name.
             EngineUnavailable: the server is gone.
         """
-        admin.drop(self._call, handle.location, self._config.owner)
+        temporary.remove(self._call, handle.location, self._config.owner, handle.uuid)
+
+    def left(self) -> list[str]:
+        """Names of the indices that carry our owner tag, sorted."""
+        return [one.name for one in temporary.owned(self._call, self._config.owner)]
 
     def sweep(self) -> list[str]:
         """Remove all indices that carry our owner tag; gives their names."""
-        return admin.sweep(self._call, self._config.owner)
+        return temporary.remove_all(self._call, self._config.owner)
 
     def pressure(self) -> dict[str, float]:
         """Heap, garbage collection and circuit breakers of the server, as `_engine_pressure` says;

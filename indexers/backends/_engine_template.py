@@ -15,7 +15,8 @@ import orjson
 from indexers.atoms import ATOMS_PER_WORD
 from indexers.backends._engine_dialect import Dialect
 from indexers.backends._engine_search import bodies
-from indexers.index_types import Documents, HttpRequest, IndexHandle, IndexSpec, Queries
+from indexers.http_request import HttpRequest
+from indexers.index_types import Documents, IndexHandle, IndexSpec, Queries
 from indexers.index_types import SearchParams as Search
 from indexers.registry import family
 from indexers.types import Fingerprints, Ragged, Status, TableSize

@@ -15,7 +15,7 @@ import orjson
 from indexers.backends._engine_dialect import Dialect
 from indexers.backends._engine_errors import refusal
 from indexers.backends._engine_queries import text_body
-from indexers.index_types import HttpRequest, Transport
+from indexers.http_request import HttpRequest, Transport
 
 
 def text_bodies(
@@ -35,7 +35,7 @@ def live_clause_limit(transport: Transport, dialect: Dialect) -> int:
     Raises:
         BackendError: it does not tell.
     """
-    return dialect.clause_limit(ask(transport, "GET", dialect.limit_path, b""))
+    return dialect.clause_limit(ask(transport, dialect.limit))
 
 
 def cut(index: str, text: str, limit: int, transport: Transport) -> str:
@@ -43,19 +43,21 @@ def cut(index: str, text: str, limit: int, transport: Transport) -> str:
     if len(text) <= limit:  # a token has at least one character
         return text
     body = orjson.dumps({"field": "text", "text": text})
-    path = f"/{index}/_analyze?filter_path=tokens.end_offset"
-    tokens = ask(transport, "POST", path, body).get("tokens", [])
+    told = {"filter_path": "tokens.end_offset"}
+    reply = ask(transport, HttpRequest("POST", (index, "_analyze"), told, body))
+    tokens = reply.get("tokens", [])
     if len(tokens) <= limit:
         return text
     utf16 = text.encode("utf-16-le")  # Java counts characters in UTF-16
     return utf16[: 2 * tokens[limit - 1]["end_offset"]].decode("utf-16-le")
 
 
-def ask(transport: Transport, method: str, path: str, body: bytes) -> dict[str, Any]:
+def ask(transport: Transport, request: HttpRequest) -> dict[str, Any]:
     """One request that must succeed."""
-    status, reply = transport(HttpRequest(method, path, body))
+    status, reply = transport(request)
     if status != 200:
-        raise refusal(f"{method} {path.partition('?')[0]}", status, reply)
+        path = request.target.partition("?")[0]
+        raise refusal(f"{request.method} {path}", status, reply)
     parsed = orjson.loads(reply)
     assert isinstance(parsed, dict)
     return parsed

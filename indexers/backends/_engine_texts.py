@@ -22,7 +22,8 @@ import orjson
 from indexers.backends._engine_dialect import Dialect
 from indexers.backends._engine_queries import common
 from indexers.backends._engine_text import live_clause_limit, text_bodies, valid
-from indexers.index_types import IndexSpec, SearchParams, Transport
+from indexers.http_request import Transport
+from indexers.index_types import IndexSpec, SearchParams
 
 BM25, MORE_LIKE_THIS, MIN_HASH = KINDS = ("bm25", "more_like_this", "min_hash")
 TEXT = {"type": "text", "analyzer": "standard"}

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from indexers.backends._attributes import write_attributes
 from indexers.backends._fits import needed_forms
 from indexers.errors import BackendError, SettingError
+from indexers.http_request import Transport
 from indexers.index_types import (
     BackendConfig,
     Documents,
@@ -22,7 +23,6 @@ from indexers.index_types import (
     IndexSpec,
     Queries,
     SearchParams,
-    Transport,
 )
 from indexers.protocols import Searcher
 from indexers.types import Fingerprints, Status

@@ -16,12 +16,13 @@ from indexers.backends._engine_http import hidden, quieten, unavailable
 from indexers.backends._engine_vectors import is_native, type_of
 from indexers.errors import BackendError, EngineUnavailable, MissingPackage
 from indexers.flavours import FLAVOURS
+from indexers.http_request import HttpRequest
 from indexers.index_types import IndexSpec
 
 OLDEST = (8, 15)
 """The version from which vectors may be of bits."""
 RECOVERY_SOURCE = "_recovery_source"
-DISK_USAGE = "run_expensive_tasks=true&filter_path=*.fields.*.total_in_bytes"
+DISK_USAGE = {"run_expensive_tasks": "true", "filter_path": "*.fields.*.total_in_bytes"}
 
 
 class Elasticsearch(Engine):
@@ -54,9 +55,9 @@ class Elasticsearch(Engine):
     def _sizes(self, name: str) -> tuple[int, dict[str, int]]:
         """The hidden copy apart, where the server lets us look at sizes of fields."""
         whole = admin.size_bytes(self._call, name)
-        path = f"/{name}/_disk_usage?{DISK_USAGE}"
+        request = HttpRequest("POST", (name, "_disk_usage"), DISK_USAGE)
         try:
-            reply = self._call("POST", path, what=f"measuring {name}")
+            reply = self._call(request, what=f"measuring {name}")
         except BackendError:  # it takes reading the whole index, and a right of its own
             return whole, {}
         fields = reply.get(name, {}).get("fields", {})
@@ -106,17 +107,16 @@ class Elasticsearch(Engine):
             return {"ca_certs": self._to.ca_file}
         return {"ssl_context": self._to.tls_context()}
 
-    def _call(
-        self, method: str, path: str, body: object = None, *, what: str, timeout_s: float = 0
-    ) -> dict[str, Any]:
+    def _call(self, request: HttpRequest, *, what: str, timeout_s: float = 0) -> dict[str, Any]:
         client = self._client.options(request_timeout=timeout_s) if timeout_s else self._client
         # the client adds to both the version that it speaks
         headers = {"accept": "application/json"}
-        if body is not None:
-            lines = isinstance(body, bytes)
-            headers["content-type"] = f"application/{'x-ndjson' if lines else 'json'}"
+        if request.body:
+            headers["content-type"] = "application/json"
         try:
-            reply = client.perform_request(method, path, headers=headers, body=body)
+            reply = client.perform_request(
+                request.method, request.target, headers=headers, body=request.body or None
+            )
         except self._module.ApiError as error:
             told = hidden(self._to, error.body)
             raise refusal(what, int(error.meta.status), told) from None

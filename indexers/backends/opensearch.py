@@ -25,6 +25,7 @@ from indexers.backends._engine_opensearch_vectors import (
 from indexers.backends._engine_vectors import is_native, type_of
 from indexers.errors import EngineUnavailable, MissingPackage
 from indexers.flavours import FLAVOURS
+from indexers.http_request import HttpRequest
 from indexers.index_types import IndexSpec
 
 OLDEST = (2, 0)
@@ -88,16 +89,16 @@ class OpenSearch(Engine):
             max_retries=0,
         )
 
-    def _call(
-        self, method: str, path: str, body: object = None, *, what: str, timeout_s: float = 0
-    ) -> dict[str, Any]:
+    def _call(self, request: HttpRequest, *, what: str, timeout_s: float = 0) -> dict[str, Any]:
         transport = self._client.transport
         from opensearchpy import ConnectionError as NoAnswer
         from opensearchpy import OpenSearchException, TransportError
 
         params = {"request_timeout": timeout_s} if timeout_s else {}
         try:
-            reply = transport.perform_request(method, path, params=params, body=body)
+            reply = transport.perform_request(
+                request.method, request.target, params=params, body=request.body or None
+            )
         except NoAnswer as error:
             raise unavailable(self._to, error.info) from None
         except TransportError as error:

@@ -29,9 +29,10 @@ import numpy as np
 import orjson
 
 from indexers.backends import _engine_bulk as lines
-from indexers.backends._engine_admin import count, new_name
+from indexers.backends._engine_admin import count
 from indexers.backends._engine_layout import properties
 from indexers.backends._engine_root import ask_version
+from indexers.backends._engine_temporary import new_name
 from indexers.index_types import BackendConfig, Documents, IndexSpec
 from indexers.registry import backend
 from indexers.types import Fingerprints, no_progress

@@ -72,7 +72,9 @@ def main(requests: int, k: int) -> None:
         ids = [str(n) for n in range(k)]
         searcher = EngineSearcher("null", [body] * TURN, ids, http, lambda: None)
         request = searcher.request(0)
-        head = f"POST {request.path} HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Length: {len(body)}"
+        head = (
+            f"POST {request.target} HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Length: {len(body)}"
+        )
         raw = Raw(host, int(port), head.encode() + b"\r\n\r\n" + body)
         asker = Asker(OneUser(), searcher, PROFILE, Tally(TURN, k))
         ways = {

@@ -1,27 +1,75 @@
 """Which folders under the reports are left over, and which are not touched."""
 
+import json
+import os
+import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from harness import cleaning_folders
 from harness.tuning import store
-from harness.tuning.work import WORK
+from harness.tuning.ownership import owner_tag
+from harness.tuning.work import WORK, work_folder
+from indexers.errors import SettingError
 
 COMMAND = Path(sys.executable).with_name("harness")
+
+
+def leave_work(folder):
+    """A study in this folder that was killed: a work folder with 2,000 bytes is left."""
+    with store.open_study(folder) as held:
+        identity = held.identity()
+    killed = work_folder(folder, identity)
+    work = killed.__enter__()
+    (work / "index").mkdir()
+    (work / "index" / "codes").write_bytes(b"x" * 2000)
+    return killed  # kept by the caller: its end would remove the folder
 
 
 @pytest.fixture
 def reports(tmp_path):
     """Reports of a study that left its work folder behind."""
-    with store.open_study(tmp_path / "reports" / "killed"):
-        pass
-    work = tmp_path / "reports" / "killed" / WORK
-    (work / "index").mkdir(parents=True)
-    (work / "index" / "codes").write_bytes(b"x" * 2000)
-    return tmp_path / "reports"
+    killed = leave_work(tmp_path / "reports" / "killed")
+    yield tmp_path / "reports"
+    killed.gen.close()
+
+
+@pytest.fixture
+def precious(tmp_path):
+    """Someone else's folder and file, which must be there at the end."""
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    file = folder / "thesis"
+    file.write_text("precious")
+    yield folder
+    assert file.read_text() == "precious"
+    assert file.stat().st_ino
+
+
+def clean(reports, *arguments):
+    done = subprocess.run(
+        [str(COMMAND), "clean", "--reports", str(reports), *arguments],
+        capture_output=True,
+        text=True,
+        cwd=reports.parent,
+        stdin=subprocess.DEVNULL,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def tree(folder):
+    """Everything below a folder: what it is, and what it holds, links unfollowed."""
+    return {
+        str(path.relative_to(folder)): (path.lstat().st_ino, path.lstat().st_mode)
+        for path in folder.rglob("*")
+    }
 
 
 def test_the_work_folder_of_a_killed_study_is_left_over(reports):
@@ -39,38 +87,227 @@ def test_that_of_a_running_study_is_not(reports):
         assert Path(found.path).is_dir()
 
 
-def test_folders_of_others_and_links_are_not(reports, tmp_path):
-    (reports / "other" / WORK).mkdir(parents=True)  # no study beside it
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    with store.open_study(reports / "linked"):
-        (reports / "linked" / WORK).symlink_to(outside)
-    found = cleaning_folders.work_folders(reports)
-    assert [Path(one.path).parent.name for one in found] == ["killed"]
-
-
 def test_a_damaged_study_tells_nothing(reports):
     (reports / "killed" / "study.sqlite").write_bytes(b"no database")
-    assert cleaning_folders.standing(reports / "killed") == []
+    assert cleaning_folders.notes(reports / "killed").standing == ()
+    (left,) = cleaning_folders.work_folders(reports)
+    assert not left.free
 
 
-def test_the_command_lists_then_removes(reports, tmp_path):
-    def clean(*arguments):
-        done = subprocess.run(
-            [str(COMMAND), "clean", *arguments],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            stdin=subprocess.DEVNULL,
-            env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(Path(__file__).parents[2])},
-        )
-        assert done.returncode == 0, done.stderr
-        return done
+def test_a_study_that_was_killed_while_it_wrote_is_known_all_the_same(reports):
+    """Its journal is left; nothing is mended from here."""
+    script = (
+        "import os, sqlite3, sys\n"
+        "db = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+        "db.execute('PRAGMA cache_size = 1'); db.execute('BEGIN')\n"
+        "for n in range(400):\n"
+        "    db.execute('INSERT INTO meta VALUES (?, ?)', (f'x{n}', 'y' * 3000))\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    path = reports / "killed" / "study.sqlite"
+    subprocess.run([sys.executable, "-c", script, str(path)], check=False)
+    assert path.with_name("study.sqlite-journal").stat().st_size > 0
+    (found,) = cleaning_folders.work_folders(reports)
+    assert cleaning_folders.remove_folder(found).removed
+    assert path.with_name("study.sqlite-journal").stat().st_size > 0
 
-    listed = clean()
-    assert listed.stdout == f"reports/killed/{WORK}  2.0 kB\n"
+
+def test_the_command_lists_then_removes(reports):
+    listed = clean(reports)
+    assert listed.stdout == f"{reports}/killed/{WORK}  2.0 kB\n"
     assert "--yes removes what is listed" in listed.stderr
     assert (reports / "killed" / WORK).is_dir()
-    assert "removed 1 of 1" in clean("--yes").stderr
+    assert "removed 1 of 1" in clean(reports, "--yes").stderr
     assert not (reports / "killed" / WORK).exists()
-    assert clean("--yes").stdout == "nothing of harness is left\n"
+    assert clean(reports, "--yes").stdout == "nothing of harness is left\n"
+
+
+# ---- what someone else put there
+
+
+def not_a_study(folder, precious):
+    (folder / "study.sqlite").write_text("mine")
+    shutil.copytree(precious, folder / WORK)
+
+
+def no_study(folder, precious):
+    shutil.copytree(precious, folder / WORK)
+
+
+def another_database(folder, precious):
+    with closing(sqlite3.connect(folder / "study.sqlite")) as db:
+        db.execute("CREATE TABLE meta (name TEXT, value TEXT)")
+    shutil.copytree(precious, folder / WORK)
+
+
+def unmarked(folder, precious):
+    with store.open_study(folder) as held:
+        held.identity()
+    shutil.copytree(precious, folder / WORK)
+
+
+def marked_for_another(folder, precious):
+    with store.open_study(folder) as held:
+        held.identity()
+    shutil.copytree(precious, folder / WORK)
+    (folder / WORK / "study-0123456789abcdef").touch()
+
+
+def work_is_a_link(folder, precious):
+    with store.open_study(folder) as held:
+        (precious / f"study-{held.identity()}").touch()
+    (folder / WORK).symlink_to(precious)
+
+
+def work_is_a_file(folder, precious):
+    with store.open_study(folder) as held:
+        held.identity()
+    os.link(precious / "thesis", folder / WORK)
+
+
+def link_within(folder, precious):
+    marked(folder)
+    (folder / WORK / "index").symlink_to(precious)
+
+
+def hard_link_within(folder, precious):
+    marked(folder)
+    os.link(precious / "thesis", folder / WORK / "codes")
+
+
+def mark_is_a_link(folder, precious):
+    with store.open_study(folder) as held:
+        identity = held.identity()
+    shutil.copytree(precious, folder / WORK)
+    (folder / WORK / f"study-{identity}").symlink_to(precious / "thesis")
+
+
+def study_is_a_link(folder, precious):
+    marked(precious)
+    (folder / "study.sqlite").symlink_to(precious / "study.sqlite")
+    shutil.copytree(precious / WORK, folder / WORK)
+
+
+def study_is_a_hard_link(folder, precious):
+    marked(precious)
+    os.link(precious / "study.sqlite", folder / "study.sqlite")
+    shutil.copytree(precious / WORK, folder / WORK)
+
+
+def lock_is_a_link(folder, precious):
+    marked(folder)
+    (folder / ".lock").unlink()
+    (folder / ".lock").symlink_to(precious / "thesis")
+
+
+def folder_is_a_link(folder, precious):
+    marked(precious)
+    folder.rmdir()
+    folder.symlink_to(precious)
+
+
+def marked(folder):
+    """A study with a work folder that would be removed."""
+    with store.open_study(folder) as held:
+        identity = held.identity()
+    (folder / WORK).mkdir()
+    (folder / WORK / f"study-{identity}").touch()
+
+
+@pytest.mark.parametrize(
+    "put",
+    [
+        not_a_study,
+        no_study,
+        another_database,
+        unmarked,
+        marked_for_another,
+        work_is_a_link,
+        work_is_a_file,
+        link_within,
+        hard_link_within,
+        mark_is_a_link,
+        study_is_a_link,
+        study_is_a_hard_link,
+        lock_is_a_link,
+        folder_is_a_link,
+    ],
+)
+def test_what_cannot_be_proved_ours_stays_and_is_listed(reports, precious, put):
+    hostile = reports / "hostile"
+    hostile.mkdir()
+    put(hostile, precious)
+    before = tree(hostile), tree(precious)
+    done = clean(reports, "--yes")
+    assert (tree(hostile), tree(precious)) == before
+    assert "removed 1 of 1" in done.stderr  # that of the killed study beside it
+    left = [line for line in done.stdout.splitlines() if line.startswith(str(hostile))]
+    # what may be running is passed over in silence, as a running study is
+    assert len(left) == (put is not lock_is_a_link)
+    assert all("  not ours, left: " in line for line in left)
+
+
+def test_a_link_to_a_study_of_the_same_reports_is_no_other_study(reports):
+    (reports / "latest").symlink_to(reports / "killed")
+    (found,) = cleaning_folders.work_folders(reports)
+    assert Path(found.path).parent.name == "killed"
+
+
+@pytest.mark.parametrize("put", [unmarked, work_is_a_link, work_is_a_file, link_within])
+def test_a_study_does_not_empty_what_is_not_its_own(tmp_path, precious, put):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    put(folder, precious)
+    before = tree(folder), tree(precious)
+    with store.open_study(folder) as held:
+        identity = held.identity()
+    with pytest.raises(SettingError, match=r"is not this study's: .*--out"):  # noqa: SIM117
+        with work_folder(folder, identity):
+            pass
+    assert (tree(folder), tree(precious)) == before
+
+
+def test_a_study_empties_what_a_killed_run_of_it_left(reports):
+    with store.open_study(reports / "killed") as held:
+        identity = held.identity()
+    with work_folder(reports / "killed", identity) as work:
+        assert [path.name for path in work.iterdir()] == [f"study-{identity}"]
+    assert not work.exists()
+
+
+# ---- a study file that names another's index
+
+
+def noting(folder, owner):
+    with store.open_study(folder) as held:
+        entry = {"backend": "opensearch", "server": "127.0.0.1:1", "owner": owner}
+        held.put_meta("standing", [entry])
+
+
+def test_only_a_tag_of_its_own_file_is_known_by_a_stopped_study(reports, tmp_path):
+    with store.open_study(reports / "killed") as held:
+        mine = owner_tag("goods-0123abcd", held.identity(), reports / "killed")
+    noting(reports / "killed", mine)
+    noting(reports / "other", mine)
+    noting(reports / "third", "shop-0123abcd-0123456789abcdef")
+    assert cleaning_folders.stopped_owners(reports) == {mine}
+    assert cleaning_folders.own(reports / "other") == []
+    # a copy knows nothing of what its original made
+    shutil.rmtree(reports / "other")
+    shutil.copytree(reports / "killed", tmp_path / "elsewhere" / "killed")
+    assert cleaning_folders.stopped_owners(tmp_path / "elsewhere") == set()
+
+
+def test_a_note_keeps_what_it_names_while_its_study_runs(reports):
+    noting(reports / "killed", "anything")
+    with store.open_study(reports / "killed"):
+        assert cleaning_folders.running_owners(reports) == {"anything": str(reports / "killed")}
+
+
+def test_what_a_note_says_cannot_break_a_line(reports):
+    with store.open_study(reports / "killed") as held:
+        entry = {"backend": "opensearch", "server": "h\x1b[2J\nharness: all is well", "owner": "me"}
+        held.put_meta("standing", [entry, {"backend": 7, "server": [], "owner": {}}, 7])
+    done = clean(reports)
+    assert "all is well" not in done.stderr
+    assert json.loads(clean(reports, "--json").stdout)["indices"] == []

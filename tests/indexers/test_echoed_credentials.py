@@ -12,7 +12,8 @@ from indexers.backends._engine_bulk import Lines
 from indexers.backends._engine_http import HttpTransport, hidden
 from indexers.backends._engine_production import update
 from indexers.errors import BackendError
-from indexers.index_types import BackendConfig, HttpRequest
+from indexers.http_request import HttpRequest
+from indexers.index_types import BackendConfig
 from indexers.registry import backend
 
 PASSWORD = 'pass/word "7'
@@ -63,7 +64,7 @@ def config(url):
 def test_administrative_requests(echo, engine):
     made = backend(engine)(config(echo))
     with pytest.raises(BackendError) as caught:
-        made._call("GET", "/_cluster/health", what="looking")
+        made._call(HttpRequest("GET", ("_cluster", "health")), what="looking")
     assert_told_without_secret(caught.value)
     with pytest.raises(BackendError) as caught:
         update(made._call, "harness-me-0123abcd", Lines(["a"], [b'{"index":{}}\n{}\n']))
@@ -72,7 +73,7 @@ def test_administrative_requests(echo, engine):
 
 def test_what_goes_around_the_clients(echo):
     send = HttpTransport(address_of("opensearch", config(echo)), 10.0)
-    status, reply = send(HttpRequest("POST", "/i/_bulk", b""))
+    status, reply = send(HttpRequest("POST", ("i", "_bulk")))
     assert status == 400
     assert json.loads(reply) == {
         "error": {"type": "bad_header", "reason": "you sent Basic *** ***"}

@@ -20,19 +20,32 @@ class Wire:
 
     def __init__(self, *counts, bulk=()):
         self.sent, self._counts, self._bulk = [], list(counts), list(bulk)
+        self._uuid = 0
 
-    def call(self, method, path, body=None, *, what, timeout_s=0):
+    def call(self, request, *, what, timeout_s=0):
         assert what
         del timeout_s
-        self.sent.append((method, path, body))
-        if "/_mapping?" in path:
-            return {NAME: {"mappings": {"_meta": {"harness": {"owner": "me"}}}}}
-        if "/_count?" in path:
+        self._note(request)
+        if request.segments == (NAME,) and request.method == "PUT":
+            self._uuid += 1
+        if request.segments == (NAME,) and request.method == "GET":
+            return {NAME: self._index()} if self._uuid else {}
+        if request.segments == (NAME,) and request.method == "DELETE":
+            self._uuid = 0
+        if request.segments[-1] == "_count":
             return {"count": self._counts.pop(0)}
         return {"status": "green"}
 
+    def _note(self, request):
+        self.sent.append((request.method, request.target, request.body))
+
+    def _index(self):
+        tag = {"owner": "me", "created": "2026-01-02T03:04:05Z"}
+        settings = {"index": {"uuid": f"u{self._uuid}"}}
+        return {"mappings": {"_meta": {"harness": tag}}, "settings": settings}
+
     def send(self, request):
-        self.sent.append((request.method, request.path, request.body))
+        self._note(request)
         reply = self._bulk.pop(0) if self._bulk else DONE
         if isinstance(reply, Exception):
             raise reply
@@ -50,7 +63,7 @@ def test_documents_go_by_an_alias_that_is_made_with_the_index():
     assert wire.sent[0] == (
         "PUT",
         f"/{NAME}?wait_for_active_shards=0",
-        BODY | {"aliases": {ALIAS: {}}},
+        orjson.dumps(BODY | {"aliases": {ALIAS: {}}}),
     )
     bulk = [(method, path, body) for method, path, body in wire.sent if "/_bulk" in path]
     where = "_bulk?filter_path=items.*.status,items.*.error&require_alias=true"
@@ -61,7 +74,7 @@ def test_documents_go_by_an_alias_that_is_made_with_the_index():
 def test_an_index_that_was_there_before_is_filled_by_its_own_name():
     wire = Wire(2)
     wire.build(alias=None)
-    assert wire.sent[0][2] == BODY
+    assert wire.sent[0][2] == orjson.dumps(BODY)
     where = f"/{NAME}/_bulk?filter_path=items.*.status,items.*.error"
     assert [path for _, path, _ in wire.sent if "/_bulk" in path] == [where]
 
@@ -81,7 +94,7 @@ def test_what_a_server_forgot_is_built_again_once_then_left_to_who_waits_for_ser
     half = {"items": DONE["items"][:1]}
     wire = Wire(1, 2, bulk=[away, half, half])
     assert wire.build() == 2
-    assert ("DELETE", f"/{NAME}", None) in wire.sent
+    assert ("DELETE", f"/{NAME}?expand_wildcards=none", b"") in wire.sent
     wire = Wire(1, 1, bulk=[away, half, half, away, half, half])
     with pytest.raises(Lost, match="has 1 documents, and 2 were sent") as caught:
         wire.build()

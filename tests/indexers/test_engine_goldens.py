@@ -13,14 +13,7 @@ from indexers.backends import _engine_bulk as bulk
 from indexers.backends._engine_fields import index_body
 from indexers.backends._engine_layout import properties
 from indexers.backends._engine_search import bodies
-from indexers.index_types import (
-    Documents,
-    HttpRequest,
-    IndexHandle,
-    IndexSpec,
-    Queries,
-    SearchParams,
-)
+from indexers.index_types import Documents, IndexHandle, IndexSpec, Queries, SearchParams
 from indexers.types import Fingerprints
 
 # Two documents, two tables. The first 8 bits of the keys are ab 01 and 00 ff, the first 6 bits
@@ -64,7 +57,7 @@ class Wire:
     sent: list[bytes]
     scripts: list[bytes]
     vector_script: bytes
-    limit_path: str
+    limit_target: str
 
 
 HAMMING = (
@@ -87,7 +80,7 @@ WIRES = {
             b'{"lang":"knn","source":"knn_score","params":{"field":"v","space_type":"innerproduct",'
             b'"query_value":[0.1,1.0]}}'
         ),
-        limit_path="/_cluster/settings?include_defaults=true&filter_path=**.max_clause_count",
+        limit_target="/_cluster/settings?include_defaults=true&filter_path=**.max_clause_count",
     ),
     "elasticsearch": Wire(
         code={"type": "dense_vector", "element_type": "bit", "dims": 128, "index": False},
@@ -101,7 +94,7 @@ WIRES = {
         vector_script=(
             b'{"source":"Math.max(0, 1 + dotProduct(params.q, \'v\'))","params":{"q":[0.1,1.0]}}'
         ),
-        limit_path=(
+        limit_target=(
             "/_nodes/jvm,thread_pool?filter_path="
             "nodes.*.jvm.mem.heap_max_in_bytes,nodes.*.thread_pool.search.size"
         ),
@@ -237,4 +230,4 @@ def test_bm25_body(dialect, wire):
         COMMON + b'"query":{"match":{"text":"red \\"shoes\\""}}}',
         None,
     ]
-    assert sent == [HttpRequest("GET", wire.limit_path, b"")]
+    assert [(r.method, r.target, r.body) for r in sent] == [("GET", wire.limit_target, b"")]

@@ -2,23 +2,26 @@
 
 import json
 
+import pytest
+
 from indexers.backends._engine_pit import (
-    PAGE_PATH,
     PITS,
     close_request,
+    known,
     open_request,
     page_request,
 )
+from indexers.errors import BackendError
 
 
 def sent(request):
-    return request.method, request.path, json.loads(request.body or b"null")
+    return request.method, request.target, json.loads(request.body or b"null")
 
 
 def test_opening():
-    assert sent(open_request(PITS["elasticsearch"], "a b")) == (
+    assert sent(open_request(PITS["elasticsearch"], "a=ä")) == (
         "POST",
-        "/a%20b/_pit?keep_alive=2m",
+        "/a%3D%C3%A4/_pit?keep_alive=2m",
         None,
     )
     assert sent(open_request(PITS["opensearch"], "goods")) == (
@@ -37,15 +40,29 @@ def test_closing():
     )
 
 
+@pytest.mark.parametrize(
+    "pit", ["_all", "*", "", "_", "short", None, 7, ["a" * 40], "a" * 40 + "\n"]
+)
+def test_an_id_that_could_mean_those_of_others_is_none(pit):
+    """OpenSearch closes every point in time of the cluster for `_all`."""
+    with pytest.raises(BackendError, match="names no point in time"):
+        known(pit)
+
+
+def test_an_id_of_a_server_is_taken_as_it_is():
+    pit = "o463QQEFc2hvcC0xFkJ4dkdWOXBqUWNhRnFWdHVQWHF4Y1EAFg-_=="
+    assert known(pit) == pit
+
+
 def test_pages():
-    assert PAGE_PATH == (
+    where = (
         "/_search?allow_partial_search_results=false&filter_path=pit_id,timed_out,_shards,"
         "hits.hits._id,hits.hits._source,hits.hits.sort,error,status"
     )
     first = sent(page_request(PITS["elasticsearch"], "p", (1, 4), ["title", "a.b"], 100, None))
     assert first == (
         "POST",
-        PAGE_PATH,
+        where,
         {
             "size": 100,
             "pit": {"id": "p", "keep_alive": "2m"},

@@ -97,9 +97,9 @@ def test_bodies_ask_for_the_documents(dialect):
 
 def test_documents_travel_and_each_query_has_its_own_copy():
     plain = EngineSearcher("i", [b"x", b"y"], ["a"], None, lambda: None)
-    assert plain.request(1).path == PATH + "&preference=query-1"
+    assert plain.request(1).target == PATH + "&preference=query-1"
     told = EngineSearcher("i", [b"x", b"y"], ["a"], None, lambda: None, fetch_source=True)
-    assert told.request(0).path == PATH + ",hits.hits._source&preference=query-0"
+    assert told.request(0).target == PATH + ",hits.hits._source&preference=query-0"
 
 
 def test_answers_with_documents_are_the_same_hits():
@@ -117,8 +117,8 @@ class Call:
     def __init__(self, reply):
         self.reply, self.sent = reply, []
 
-    def __call__(self, method, path, body=None, **_):
-        self.sent.append((method, path, body))
+    def __call__(self, request, **_):
+        self.sent.append((request.method, request.target, request.body))
         return self.reply
 
 
@@ -150,7 +150,7 @@ def test_deleted_documents_are_told_as_a_share():
     docs = {"count": 400, "deleted": 100}
     call = Call({"_all": {"primaries": {"docs": docs}}})
     assert production.deleted_share(call, "i") == 0.25
-    assert call.sent == [("GET", "/i/_stats/docs?filter_path=_all.primaries.docs", None)]
+    assert call.sent == [("GET", "/i/_stats/docs?filter_path=_all.primaries.docs", b"")]
     docs["count"] = docs["deleted"] = 0
     assert production.deleted_share(call, "i") == 0.0
 

@@ -19,6 +19,7 @@ from indexers.backends import _engine_bulk as bulk
 from indexers.backends import _engine_chunks as chunks
 from indexers.backends import _engine_merge as merging
 from indexers.backends import _engine_sending as sending
+from indexers.backends import _engine_temporary as temporary
 from indexers.backends._engine_errors import Refused, reason, refusal
 from indexers.backends._engine_fields import settings_of, token_lists
 from indexers.backends._engine_layout import properties
@@ -29,10 +30,10 @@ from indexers.backends._engine_sets import bodies as sets_bodies
 from indexers.backends._engine_strings import SCRIPT as LEVENSHTEIN
 from indexers.backends._engine_text import text_bodies
 from indexers.errors import BackendError, EngineUnavailable, SettingError
+from indexers.http_request import HttpRequest
 from indexers.index_types import (
     BackendConfig,
     Documents,
-    HttpRequest,
     IndexHandle,
     IndexSpec,
     Layout,
@@ -247,16 +248,20 @@ def test_long_texts_are_cut_where_the_server_s_analyzer_says(dialect):
     server = Script((200, b"{}"), (200, tokens))
     (body,) = text_bodies("i", 10, ["😀a bb cc"], server, two)
     assert orjson.loads(body)["query"] == {"match": {"text": "😀a bb"}}
-    assert server.sent[1] == HttpRequest(
+    assert wire(server.sent[1]) == (
         "POST",
         "/i/_analyze?filter_path=tokens.end_offset",
         '{"field":"text","text":"😀a bb cc"}'.encode(),
     )
 
 
+def wire(request):
+    return request.method, request.target, request.body
+
+
 def test_search_path():
     searcher = EngineSearcher("i", [b"x", None], ["a"], Script(), lambda: None)
-    assert searcher.request(0) == HttpRequest(
+    assert wire(searcher.request(0)) == (
         "POST",
         "/i/_search?allow_partial_search_results=false"
         "&filter_path=timed_out,_shards.failed,_shards.failures.reason,hits.hits.sort"
@@ -392,7 +397,8 @@ class Merging:
     def __init__(self, *replies, segments):
         self.replies, self.segments, self.asked = list(replies), list(segments), []
 
-    def __call__(self, _method, path, *_, **__):
+    def __call__(self, request, **_):
+        path = request.target
         if "_forcemerge" in path:
             self.asked.append(path)
             reply = self.replies.pop(0)
@@ -644,11 +650,10 @@ def test_bad_owners(engine, owner):
 
 
 def test_names_of_ours():
-    name = admin.new_name("a")
-    assert admin.is_ours(name, "a")
-    assert not admin.is_ours(name, "b")
-    assert not admin.is_ours("harness-a-b-0123abcd", "a")
-    assert not admin.is_ours(name + "x", "a")
+    assert temporary.owner_in(temporary.new_name("a")) == "a"
+    assert temporary.owner_in("harness-a-b-0123abcd") == "a-b"
+    for name in ("harness-a-0123abcdx", "harness-a-0123abcd\n", "harness-a_b-0123abcd", "x"):
+        assert temporary.owner_in(name) is None
 
 
 @pytest.mark.parametrize(
@@ -809,7 +814,7 @@ def test_unreachable_is_one_line_without_the_password(engine):
 def test_answers_that_break_off_or_are_no_json_are_one_line(engine, serve):
     made = engine(BackendConfig(url=serve({"/x": (200, b"<html>\nhello")}), timeout_s=5))
     with pytest.raises(EngineUnavailable) as caught:
-        made._call("GET", "/x", what="reading x")
+        made._call(HttpRequest("GET", ("x",)), what="reading x")
     assert str(caught.value).startswith("reading x failed: ")
     assert "\n" not in str(caught.value)
 
@@ -818,5 +823,5 @@ def test_refusals_keep_their_status_and_reason(engine, serve):
     body = orjson.dumps({"error": {"type": "t", "reason": "why"}, "status": 400})
     made = engine(BackendConfig(url=serve({"/x": (400, body)}), timeout_s=5))
     with pytest.raises(Refused, match="reading x failed: HTTP 400 t: why") as caught:
-        made._call("GET", "/x", what="reading x")
+        made._call(HttpRequest("GET", ("x",)), what="reading x")
     assert caught.value.status == 400

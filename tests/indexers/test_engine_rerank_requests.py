@@ -88,7 +88,7 @@ def test_replies_of_window_are_put_in_order():
     sent = []
 
     def server(request):
-        sent.append(request.path)
+        sent.append(request.target)
         return 200, orjson.dumps(reply)
 
     ids = ["a", "b", "c", "é"]

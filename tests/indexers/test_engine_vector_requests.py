@@ -388,8 +388,9 @@ class Nodes:
     def __init__(self, *nodes):
         self.nodes = {f"x{i}": node for i, node in enumerate(nodes)}
 
-    def __call__(self, method, path, **_):
-        assert method == "GET"
+    def __call__(self, request, **_):
+        assert request.method == "GET"
+        path = request.target
         if path.startswith("/_nodes/plugins"):
             shown = {
                 key: {

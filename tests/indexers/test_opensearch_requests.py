@@ -25,8 +25,8 @@ def test_scores_of_vectors_are_read_as_cosines():
     ],
 )
 def test_the_plugin_must_be_on_every_node(nodes, told):
-    def call(method, path, **_):
-        assert (method, path.partition("?")[0]) == ("GET", "/_nodes/plugins")
+    def call(request, **_):
+        assert (request.method, request.segments) == ("GET", ("_nodes", "plugins"))
         plugins = [[{"name": name} for name in names] for names in nodes]
         return {"nodes": {f"x{i}": {"name": f"n{i}", "plugins": p} for i, p in enumerate(plugins)}}
 

@@ -3,7 +3,6 @@
 Every call that removes names the owner of this test: the node is shared with others.
 """
 
-import contextlib
 import json
 import os
 import pty
@@ -18,7 +17,9 @@ import pytest
 from harness import cleaning
 from harness.cleaning import Server, remove, without_young
 from harness.tuning import store
+from harness.tuning.ownership import owner_tag
 from harness.tuning.work import WORK
+from indexers.errors import BackendError
 from indexers.index_types import BackendConfig
 
 pytestmark = pytest.mark.engine
@@ -78,7 +79,7 @@ def test_it_lists_and_without_yes_removes_nothing(make, clean, node):
 
 
 def test_yes_removes_what_carries_the_tag_and_a_name_of_ours_and_nothing_else(make, clean, node):
-    another = {"_meta": {"harness": {"owner": f"{OWNER}-b"}}}
+    another = {"_meta": {"harness": {**TAG["_meta"]["harness"], "owner": f"{OWNER}-b"}}}
     theirs = [
         make(f"harness-{OWNER}-b-0123abcd", another),  # another owner's
         make(f"harness-{OWNER}-89abcdef", {}),  # our name without a tag
@@ -90,13 +91,17 @@ def test_yes_removes_what_carries_the_tag_and_a_name_of_ours_and_nothing_else(ma
     ours = [make(OURS), make(f"harness-{OWNER}-fedcba98", documents=0)]
     node("PUT", f"/{OURS}/_settings", {"index.blocks.read_only": True})
     listed = json.loads(clean("--json")[0])["indices"]
-    assert sorted(one["index"] for one in listed) == sorted(ours)
+    assert sorted(one["index"] for one in listed if one["owner"]) == sorted(ours)
+    # what begins as ours do is told, and why it is not ours
+    kept = {one["index"]: one["kept"] for one in listed if not one["owner"]}
+    assert sorted(kept) == sorted(set(theirs) - {theirs[0], f"other-{OWNER}-0123abcd"})
+    assert all(reason.startswith("not ours, left: ") for reason in kept.values())
     assert not any(one["removed"] for one in listed)
     out, told = clean("--yes")
     assert f"removed {len(ours)} of {len(ours)}" in told
-    assert "notours" not in out
+    assert out.count("not ours, left: ") == len(kept)
     assert set(node.indices(f"*{OWNER}*")) == set(theirs)
-    assert clean("--yes")[0] == "nothing of harness is left\n"
+    assert "removed" not in clean("--yes")[1]
 
 
 def test_json_tells_all_that_is_known(engine, make, clean, node):
@@ -104,7 +109,9 @@ def test_json_tells_all_that_is_known(engine, make, clean, node):
     (one,) = json.loads(clean("--json")[0])["indices"]
     assert one["size_bytes"] > 0
     assert one["created"].startswith("20")
-    del one["size_bytes"], one["created"]
+    told = node("GET", f"/{OURS}/_settings")[OURS]["settings"]["index"]
+    assert one["uuid"] == told["uuid"]
+    del one["size_bytes"], one["created"], one["uuid"]
     assert one == {
         "backend": engine,
         "server": node.url,
@@ -201,11 +208,19 @@ def test_the_command_keeps_a_young_index_and_removes_what_a_stopped_study_left(
     assert listed()["kept"].startswith("younger than 1e+06 h")
     assert node.indices(f"harness-{OWNER}-*") == [OURS]
     place = node.url.removeprefix("http://")
-    with store.open_study(tmp_path / "reports" / "mine") as held:
+    folder = tmp_path / "reports" / "mine"
+    with store.open_study(folder) as held:
         held.put_meta("standing", [{"backend": engine, "server": place, "owner": OWNER}])
         assert listed()["in_use"] == "reports/mine"
-    assert listed()["removed"]
-    assert node.indices(f"harness-{OWNER}-*") == []
+        owner = owner_tag(OWNER, held.identity(), folder)
+    # a note of another's tag, as in a file that was copied or sent, proves nothing
+    assert listed()["kept"].startswith("younger than")
+    own = f"harness-{owner}-0123abcd"
+    make(own, {"_meta": {"harness": {**TAG["_meta"]["harness"], "owner": owner}}})
+    with store.open_study(folder) as held:
+        held.put_meta("standing", [{"backend": engine, "server": place, "owner": owner}])
+    clean(*ages, owner=None)
+    assert node.indices(f"harness-{OWNER}-*") == [OURS]
 
 
 def test_a_merge_or_a_request_in_flight_is_work():
@@ -232,9 +247,21 @@ def test_an_index_that_is_gone_or_changed_hands_meanwhile(engine, make, node):
     make(OURS)
     (one,) = server.leftovers(OWNER, {})
     node("DELETE", f"/{OURS}")
-    server.remove(one)
-    make(OURS, {"_meta": {"harness": {"owner": f"{OWNER}-b"}}})
-    with contextlib.suppress(Exception):
+    assert not server.remove(one)
+    (told,) = remove(server, [one], pytest.fail)
+    assert (told.removed, told.kept) == (False, cleaning.GONE)
+    make(OURS)  # the same owner's, and not the one that was listed
+    with pytest.raises(BackendError, match="another index has taken its name"):
+        server.remove(one)
+    assert node.indices(f"harness-{OWNER}-*") == [OURS]
+
+
+def test_one_that_was_put_to_use_after_it_was_listed_stays(engine, make, node):
+    server = Server(engine, BackendConfig(url=node.url))
+    make(OURS)
+    (one,) = server.leftovers(OWNER, {})
+    node("PUT", f"/{OURS}/_alias/shop-{OWNER}")
+    with pytest.raises(BackendError, match=f"carries the alias shop-{OWNER}"):
         server.remove(one)
     assert node.indices(f"harness-{OWNER}-*") == [OURS]
 

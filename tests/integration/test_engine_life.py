@@ -103,9 +103,9 @@ def test_segments_stay_as_they_came_where_they_are_to(backend, tmp_path, node, m
     asked = []
     original = type(backend)._call
 
-    def call(self, method, path, *more, **named):
-        asked.append(path)
-        return original(self, method, path, *more, **named)
+    def call(self, request, **named):
+        asked.append(request.target)
+        return original(self, request, **named)
 
     monkeypatch.setattr(type(backend), "_call", call)
     handle = build(backend, tmp_path, lsh(segments=0), documents(300))

@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexers.backends import _engine_admin as admin
 from indexers.backends import _engine_chunks as chunks
 from indexers.backends import _engine_sending as sending
+from indexers.backends import _engine_temporary as temporary
 from indexers.errors import BackendError, EngineUnavailable, IndexMissing
 from indexers.index_types import Documents, IndexSpec
 from indexers.types import Fingerprints
@@ -304,7 +304,7 @@ def _tag(made):
 def test_an_index_of_our_name_with_another_mapping_stays(owned, node, tmp_path, monkeypatch):
     drawn = iter(["0123abcd", "0123abcd", "4567cdef"])
     theirs = f"harness-{OWNER}-0123abcd"
-    monkeypatch.setattr(admin.secrets, "token_hex", lambda _: next(drawn))
+    monkeypatch.setattr(temporary.secrets, "token_hex", lambda _: next(drawn))
     node("PUT", f"/{theirs}", {"mappings": {"properties": {"id": {"type": "date"}}}})
     try:
         before = node("GET", f"/{theirs}")
@@ -313,7 +313,7 @@ def test_an_index_of_our_name_with_another_mapping_stays(owned, node, tmp_path, 
         assert handle.location == f"harness-{OWNER}-4567cdef"
         assert backend.sweep() == [handle.location]
         assert node("GET", f"/{theirs}") == before
-        monkeypatch.setattr(admin.secrets, "token_hex", lambda _: "0123abcd")
+        monkeypatch.setattr(temporary.secrets, "token_hex", lambda _: "0123abcd")
         with pytest.raises(BackendError, match="already exists"):
             backend.build(lsh(), documents(200), tmp_path)
         assert node("GET", f"/{theirs}") == before

@@ -172,11 +172,11 @@ def test_a_folder_holds_one_study(finished):
     assert json.loads((made.folder / "summary.json").read_text())["study"] == summary["study"]
 
 
-@pytest.mark.parametrize("name", ["deploy", "runs", "report.md"])
+@pytest.mark.parametrize("name", ["deploy", "runs", "report.md", ".harness-work"])
 @pytest.mark.parametrize("fresh", [(), ("--fresh",)])
 def test_what_is_no_study_is_not_replaced(study, name, fresh):
     made = study(*SMALL)
-    theirs = made.folder / name / "mine.txt" if "." not in name else made.folder / name
+    theirs = made.folder / name if name == "report.md" else made.folder / name / "mine.txt"
     theirs.parent.mkdir(parents=True)
     theirs.write_text("mine")
     _, errors = made.run(*fresh, expect=2)
@@ -275,8 +275,14 @@ def test_fresh_measures_anew(study):
     made = study("--corpus", "catalogue:100", "--num-tables", "2", "--hash-length", "4")
     made.run()
     before = made.rows()
+    for name in ("runs", "truth"):
+        (made.folder / name / "mine.txt").write_text("mine")
+    (made.folder / "runs" / "0123.run.gz").write_bytes(b"of a row that is forgotten")
     made.run("--fresh")
     after = made.rows()
+    assert not (made.folder / "runs" / "0123.run.gz").exists()
+    for name in ("runs", "truth"):
+        assert (made.folder / name / "mine.txt").read_text() == "mine"
     assert before.keys() == after.keys()
     assert all(before[key][1] != after[key][1] for key in before)
 

@@ -99,7 +99,8 @@ import json
 import numpy as np
 
 from indexers.errors import BackendError
-from indexers.index_types import Hits, HttpRequest
+from indexers.http_request import HttpRequest
+from indexers.index_types import Hits
 
 
 class Searcher:
@@ -107,7 +108,7 @@ class Searcher:
         self.transport = transport
 
     def search(self, query):
-        status, body = self.transport(HttpRequest("POST", "/ask", str(query).encode()))
+        status, body = self.transport(HttpRequest("POST", ("ask",), body=str(query).encode()))
         if status != 200:
             raise BackendError(f"status {status}")
         found = json.loads(body)

@@ -15,9 +15,11 @@ def reply(**changes: object) -> bytes:
 
 
 def test_a_request_only_searches() -> None:
-    request = search_request("a/_delete_by_query?x", b"{}")
-    assert (request.method, request.path) == ("POST", "/a%2F_delete_by_query%3Fx/_search")
-    assert search_request("shop-1", b'{"size":1}').path == "/shop-1/_search"
+    request = search_request("shöp&1", b"{}")
+    assert (request.method, request.target) == ("POST", "/sh%C3%B6p%261/_search")
+    for name in ("a/_delete_by_query?x", "*", "a,b", "_all", "%2a", "<a-{now/d}>"):
+        with pytest.raises(BackendError, match="not the name of one thing"):
+            search_request(name, b"{}")
 
 
 def test_hits_are_counted() -> None:
@@ -63,7 +65,7 @@ IDS = ["a", "b", "c"]
 def judged(hits, id_field=None, sent=None):
     def transport(request):
         if sent is not None:
-            sent.append(request.path)
+            sent.append(request.target)
         return 200, orjson.dumps({"timed_out": False, "hits": {"hits": hits}})
 
     found = AnswerSearcher("shop", (b"one", b"two"), IDS, id_field, transport).search(1)

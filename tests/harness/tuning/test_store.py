@@ -2,14 +2,16 @@
 
 import multiprocessing
 import shutil
-from contextlib import suppress
+import sqlite3
+from contextlib import closing, suppress
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from harness.settings import Setting
-from harness.tuning.connect import owner_tag
+from harness.tuning.ownership import is_own, noted, owner_tag
 from harness.tuning.store import open_study
 from harness.tuning.trial import Trial
 from indexers.errors import HarnessError, SettingError, StudyError
@@ -128,10 +130,91 @@ def test_two_studies_at_one_place_of_two_hosts_of_one_name_mark_what_they_make_a
     tags = []
     for _ in range(2):  # the same path, as two containers see it, each with a volume of its own
         with open_study(plan.folder) as store:
-            tags += [owner_tag(plan, store), owner_tag(plan, store)]
+            tags += [owner_tag(plan.name, store.identity(), plan.folder) for _ in range(2)]
+            assert is_own(tags[-1], store.identity(), plan.folder)
+            assert is_own(f"another-study-{tags[-1][-16:]}", store.identity(), plan.folder)
         shutil.copytree(plan.folder, tmp_path / "copy", dirs_exist_ok=True)
         shutil.rmtree(plan.folder)
     assert tags[0] == tags[1] != tags[2] == tags[3]
     moved = SimpleNamespace(name=plan.name, folder=tmp_path / "copy")
     with open_study(moved.folder) as store:
-        assert owner_tag(moved, store) not in tags
+        assert owner_tag(moved.name, store.identity(), moved.folder) not in tags
+        assert not any(is_own(tag, store.identity(), moved.folder) for tag in tags)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"backend": "opensearch", "server": "h:1", "owner": "%2a"},
+        {"backend": "opensearch", "server": "h:1", "owner": ["me"]},
+        {"backend": "opensearch", "server": "h:1"},
+        {"backend": "opensearch", "server": "h\x1b[2J:1", "owner": "me"},
+        {"backend": "opensearch", "server": 7, "owner": "me"},
+        {"backend": "shop", "server": "h:1", "owner": "me"},
+        {"backend": [], "server": "h:1", "owner": "me"},
+        "me",
+        None,
+    ],
+)
+def test_a_note_that_no_study_writes_is_passed_over(entry):
+    fine = {"backend": "opensearch", "server": "h:1", "owner": "me"}
+    assert [one.owner for one in noted([entry, fine])] == ["me"]
+    assert noted(entry) == []
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        "CREATE TABLE trials (number INTEGER, value REAL)",
+        "CREATE TABLE meta (name TEXT, value TEXT, more TEXT)",
+        "CREATE TABLE notes (text TEXT)",
+    ],
+)
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_database_of_another_program_is_left_as_it_is(tmp_path, schema, fresh):
+    path = tmp_path / "study.sqlite"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(schema)
+    before = path.read_bytes()
+    told = "is a database of another program.*--out"
+    with pytest.raises(StudyError, match=told), open_study(tmp_path, replace_damaged=fresh):
+        pass
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["study.sqlite"]
+
+
+def test_a_study_that_another_program_holds_is_not_damaged(tmp_path, monkeypatch):
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, timeout=0.1))
+    with open_study(tmp_path) as store:
+        store.put(ROW)
+    with closing(sqlite3.connect(tmp_path / "study.sqlite", isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        told = "cannot be opened.*no other program holds it"
+        with pytest.raises(StudyError, match=told), open_study(tmp_path, replace_damaged=True):
+            pass
+    with open_study(tmp_path) as store:
+        assert list(store.trials()) == [ROW.key]
+
+
+def test_a_damaged_file_that_is_replaced_is_kept(tmp_path):
+    for number in (1, 2):
+        (tmp_path / "study.sqlite").write_bytes(b"precious %d" % number * 100)
+        with open_study(tmp_path, replace_damaged=True) as store:
+            assert store.trials() == {}
+        kept = tmp_path / f"study.sqlite.damaged-{number}"
+        assert kept.read_bytes() == b"precious %d" % number * 100
+
+
+def test_a_lock_file_of_a_user_stays_and_a_link_is_not_followed(tmp_path):
+    mine = tmp_path / "a" / ".lock"
+    mine.parent.mkdir()
+    mine.write_text("mine")
+    with pytest.raises(HarnessError), open_study(mine.parent):
+        raise HarnessError("bad corpus")
+    assert mine.read_text() == "mine"
+    linked = tmp_path / "b" / ".lock"
+    linked.parent.mkdir()
+    linked.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(SettingError, match="cannot be written"), open_study(linked.parent):
+        pass
+    assert not (tmp_path / "elsewhere").exists()

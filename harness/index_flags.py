@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from harness.config_values import Name, Names, listed
 from harness.engines import ENGINES, url_variable
@@ -25,6 +25,21 @@ class IndexPlace:
     name: str
 
 
+def _one(field: str) -> str:
+    """A field; an engine takes a pattern for as many as fit.
+
+    Raises:
+        ValueError: it is a pattern.
+    """
+    if "*" in field:
+        raise ValueError(f"expected the path of one field, without *, not {field!r:.80}")
+    return field
+
+
+def _each_one(fields: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(_one, fields))
+
+
 class IndexFlags(BaseModel):
     """Indices that are there already; they are read and searched, never changed.
 
@@ -39,8 +54,8 @@ class IndexFlags(BaseModel):
     """
 
     index: str | None = Field(default=None, min_length=1)
-    text_field: Names | None = None
-    id_field: Name | None = None
+    text_field: Annotated[Names, AfterValidator(_each_one)] | None = None
+    id_field: Annotated[Name, AfterValidator(_one)] | None = None
     queries: Path | None = None
     judgments: Path | None = None
     attach: str | None = Field(default=None, min_length=1)
@@ -75,6 +90,9 @@ class IndexFlags(BaseModel):
             found.append("--judgments needs --queries FILE: it judges queries by their ids")
         if self.body and self.attach is None:
             found.append("--body: only with --attach NAME, the index that is searched by it")
+        if self.index is not None:
+            patterns = [text for text in filters if "*" in text.partition("=")[0]]
+            found += [f"--filter {text!r:.80}: a field of --index has no *" for text in patterns]
         if self.attach is not None and filters:
             found.append(
                 "--filter: none is put into the searches of --attach; leave it out, or measure the "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,7 +41,8 @@ def build(
     """Build the index of these documents in place of what the folder held; gives how many it has.
 
     Args:
-        folder: missing, empty, or an index that was built so; replaced at the end.
+        folder: missing, empty, or an index that was built so and nothing else; replaced at the
+            end. Of a link, the folder that it leads to.
         deployed: how documents are fingerprinted and indexed.
         documents: without fingerprints; ids ascending and unique.
         items: what the family hashes: the texts, or float32 vectors (n, D).
@@ -52,6 +53,7 @@ def build(
         SettingError: the folder holds something else.
         BackendError: the files could not be written.
     """
+    folder = folder.resolve()
     check_free(folder, deployed)
     family, params = deployed.family, deployed.hashing
     assert family is not None
@@ -75,8 +77,13 @@ def build(
         )
         shutil.rmtree(partial / _FINGERPRINTS)
         save_ids(partial / _IDS, documents.ids)
-        told = {"manifest": deployed.manifest, "documents": handle.documents}
-        manifest.write_text(partial / INDEX, json.dumps(told | {"size_bytes": handle.size_bytes}))
+        told = {
+            "manifest": deployed.manifest,
+            "documents": handle.documents,
+            "size_bytes": handle.size_bytes,
+            "files": sorted(_files(partial)),
+        }
+        manifest.write_text(partial / INDEX, json.dumps(told))
         partial.chmod(0o755)
         _replace(partial, folder)
     finally:
@@ -93,12 +100,30 @@ def check_free(folder: Path, deployed: Deployed) -> None:
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
     try:
-        held = json.loads((folder / INDEX).read_text("utf-8"))["manifest"]
+        told = json.loads((folder / INDEX).read_text("utf-8"))
+        held = told["manifest"]
     except (OSError, ValueError, LookupError, TypeError):
         raise SettingError(
             f"{folder} holds no index of these deploy files: choose another folder"
         ) from None
     deployed.check(held, f"the index in {folder}")
+    if more := _files(folder) - {INDEX, *_listed(told)}:
+        raise SettingError(
+            f"{folder} holds {min(more)!r:.80} beside its index, which would be lost: move it "
+            "away, or choose another folder"
+        )
+
+
+def _files(folder: Path) -> set[str]:
+    """All that is in a folder and no folder itself, by its path in it."""
+    found = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    return {path.relative_to(folder).as_posix() for path in found}
+
+
+def _listed(told: Mapping[str, object]) -> list[str]:
+    """What an index says that it consists of; nothing where it does not say."""
+    files = told.get("files")
+    return [str(name) for name in files] if isinstance(files, list) else []
 
 
 def _replace(partial: Path, folder: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from harness.report.files import write_bytes
+from harness.tuning.store import STUDY_FILE
 from indexers.errors import SettingError
 
 
@@ -14,8 +16,13 @@ def make_folder(folder: Path) -> None:
     """Make the folder if it is missing, and see that files can be made there.
 
     Raises:
-        SettingError: they cannot.
+        SettingError: they cannot, or the folder is that of a study.
     """
+    if os.path.lexists(folder / STUDY_FILE):
+        raise SettingError(
+            f"--out {folder}: holds a study ({STUDY_FILE}), whose report would be replaced; give "
+            "another folder"
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from harness.command_line import one_line
 from harness.config import StudyConfig
 from harness.deploy.deployment import LEARNT
 from harness.deploy.readme import readme
@@ -96,7 +97,7 @@ def deployed_of(config: StudyConfig, plan: Plan, store: Store, pick: Trial) -> D
         source["model"] = _model(config)
     learnt = ""
     if hashing is not None and setting.weighting == "idf":
-        learnt = str((store.meta("learnt") or {}).get(hashing.name, ""))
+        learnt = _digest_of((store.meta("learnt") or {}).get(hashing.name, ""))
     spec = replace(
         spec_of(setting),
         attributes=attributes_of(filters),
@@ -110,6 +111,11 @@ def deployed_of(config: StudyConfig, plan: Plan, store: Store, pick: Trial) -> D
         learnt,
         source,
     )
+
+
+def _digest_of(value: object) -> str:
+    """The digest of learnt weights that a study noted, of which a file is named; else nothing."""
+    return value if isinstance(value, str) and re.fullmatch("[0-9a-f]+", value) else ""
 
 
 def several_filters(config: StudyConfig) -> bool:
@@ -163,7 +169,7 @@ def shown_command(command: str) -> str:
         words = shlex.split(masked(command))
     except ValueError:
         return "harness tune"
-    return shlex.join(_without_folders(word) for word in words)
+    return one_line(shlex.join(_without_folders(word) for word in words))
 
 
 def _without_folders(word: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from harness import __version__
 from harness.engines import ENGINES, url_variable
 from harness.filters import text_of
+from harness.report.markdown import code, escape
 from harness.tuning.names import milliseconds, name_of
 from harness.tuning.trial import Trial
 from indexers.deployed import Deployed
@@ -37,7 +38,7 @@ def readme(
     named = replace(pick.setting, filter=None) if several_filters else pick.setting
     on_engine = deployed.spec.backend in ENGINES
     parts = [
-        f"# {name_of(named)}\n\nThe setting that study `{study}` picked, ready to be used.",
+        f"# {escape(name_of(named))}\n\nThe setting that study `{study}` picked, ready to be used.",
         _needs(deployed),
         _engine_steps(deployed) if on_engine else _folder_steps(deployed),
         _inputs(deployed),
@@ -103,13 +104,13 @@ There is no server: `index.json` and `query.json` do not exist for this setting.
 
 def _inputs(deployed: Deployed) -> str:
     fields = (deployed.source or {}).get("fields") or ["title", "text"]
-    named = " and ".join(f"`{name}`" for name in fields)
+    named = " and ".join(map(code, fields))
     lines = [
         "One JSON object a line. Documents: `_id` (or `id`), unique in the file, and their text in "
         f"{named}, joined by a space. Queries: `_id` and `text`."
     ]
     if deployed.spec.attributes:
-        held = ", ".join(f"`{name}` ({held_as})" for name, held_as in deployed.spec.attributes)
+        held = ", ".join(f"{code(name)} ({held_as})" for name, held_as in deployed.spec.attributes)
         lines.append(
             f"Attributes that answers are filtered by: {held}. `query.py --filter` takes "
             f"`FIELD=VALUE`, `FIELD=LOW..HIGH` or `none`; without it {_unasked(deployed)}."
@@ -128,7 +129,7 @@ def _unasked(deployed: Deployed) -> str:
     wanted = deployed.search.filter
     if wanted is None:
         return "all documents may be answered: the study had several filters"
-    return f"`{text_of(wanted)}` counts, the filter of the study"
+    return f"{code(text_of(wanted))} counts, the filter of the study"
 
 
 def _vectors(deployed: Deployed, dimension: int) -> str:
@@ -142,8 +143,8 @@ def _vectors(deployed: Deployed, dimension: int) -> str:
     where = ", from a folder: name it with `--model FOLDER`" if model["in_folder"] else ""
     return (
         f"Fingerprints are of vectors with {dimension} values by the model "
-        f"`{model['name']}`{where}; it is refused if its files differ. Vectors made elsewhere are "
-        "taken with `--vectors FILE`. The last digits of a vector may differ from machine to "
+        f"{code(model['name'])}{where}; it is refused if its files differ. Vectors made elsewhere "
+        "are taken with `--vectors FILE`. The last digits of a vector may differ from machine to "
         "machine, and an answer that hangs on them with it."
     )
 
@@ -167,9 +168,9 @@ def _measured(
     pick: Trial, objective: str, stat: str, command: str, *, several_filters: bool
 ) -> str:
     quality, latency = pick.quality.get(objective), (pick.latency_ms or {}).get(stat)
-    told = [f"- trial `{pick.key}`, command `{command}`"]
+    told = [f"- trial `{pick.key}`, command {code(command)}"]
     if several_filters:
-        under = "without a filter" if pick.setting.filter is None else f"`{pick.setting.filter}`"
+        under = "without a filter" if pick.setting.filter is None else code(pick.setting.filter)
         told.append(f"- of the study's filters, the figures are of the slowest: {under}")
     told.append(f"- {objective}: {'not known' if quality is None else f'{quality:.4f}'}")
     told.append(f"- {stat}: {'no bound' if latency is None else milliseconds(latency)}")

@@ -2,70 +2,90 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import re
 import shutil
 import tempfile
 from collections.abc import Mapping
-from itertools import count
 from pathlib import Path
 
+from harness.report.files import free_path
+
 NAME = "deploy"
-OURS = {
-    *("README.md", "fingerprint.json", "index.json", "query.json", "ingest.py", "query.py"),
-    "weights.npz",
-}
-"""All that a deploy folder may hold of ours."""
-_PREFIX = f".{NAME}."
+_PREFIX = f".harness-{NAME}-"
+_ASIDE = re.compile(rf"{re.escape(_PREFIX)}[a-z0-9_]{{8}}", re.ASCII)
+_NEW, _OLD = "new", "old"
 
 
-def put_deploy(folder: Path, files: Mapping[str, bytes] | None) -> Path | None:
+def put_deploy(
+    folder: Path, files: Mapping[str, bytes] | None, made: Mapping[str, str]
+) -> Path | None:
     """Make `deploy/` hold exactly these files; without any it goes.
 
     The new folder is written beside it and renamed, so that no half of it is ever seen. An old one
-    in which a user put something, such as an index, is kept as `deploy-1`, `deploy-2`, and so on.
+    that is not as it was made, since a user put something into it or edited a file, is kept as
+    `deploy-1`, `deploy-2`, and so on.
 
     Args:
         folder: of the study.
         files: name -> content; None where nothing is to be deployed.
+        made: `digests` of the files that were put there last.
 
     Returns:
         where the old one is kept, if it is.
     """
-    for left in folder.glob(f"{_PREFIX}*"):  # by a run that was killed
-        shutil.rmtree(left, ignore_errors=True)
+    _remove_asides(folder)
     place = folder / NAME
     if files is not None and held(place) == dict(files):
         return None
-    kept = _free(folder) if _holds_more(place) else None
+    there = os.path.lexists(place)
+    kept = free_path(place) if there and not _is_as_made(place, made) else None
     aside = Path(tempfile.mkdtemp(dir=folder, prefix=_PREFIX))
     try:
         if files is not None:
-            (aside / "new").mkdir()
+            (aside / _NEW).mkdir()
             for name, content in files.items():
-                (aside / "new" / name).write_bytes(content)
-        if place.exists():
-            place.rename(kept or aside / "old")
+                (aside / _NEW / name).write_bytes(content)
+        if there:
+            place.rename(kept or aside / _OLD)
         if files is not None:
-            (aside / "new").rename(place)
+            (aside / _NEW).rename(place)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     return kept
 
 
-def _holds_more(place: Path) -> bool:
-    """Whether there is anything that we did not put there."""
-    return place.is_dir() and any(
-        path.name not in OURS or not path.is_file() for path in place.iterdir()
-    )
-
-
-def _free(folder: Path) -> Path:
-    """The first of the names for an old folder that is not taken."""
-    names = (folder / f"{NAME}-{number}" for number in count(1))
-    return next(path for path in names if not path.exists())
+def digests(files: Mapping[str, bytes]) -> dict[str, str]:
+    """Name -> digest, by which files are known again."""
+    return {name: _digest(content) for name, content in files.items()}
 
 
 def held(place: Path) -> dict[str, bytes] | None:
     """What a deploy folder holds; None where it is none of ours."""
-    if not place.is_dir() or any(not path.is_file() for path in place.iterdir()):
+    if place.is_symlink() or not place.is_dir():
         return None
-    return {path.name: path.read_bytes() for path in place.iterdir()}
+    entries = list(place.iterdir())
+    if any(path.is_symlink() or not path.is_file() for path in entries):
+        return None
+    return {path.name: path.read_bytes() for path in entries}
+
+
+def _is_as_made(place: Path, made: Mapping[str, str]) -> bool:
+    """Whether a folder holds nothing but files as they were put there."""
+    files = held(place)
+    return files is not None and all(
+        made.get(name) == digest for name, digest in digests(files).items()
+    )
+
+
+def _remove_asides(folder: Path) -> None:
+    """Remove what a run that was killed left between the old folder and the new."""
+    for left in folder.glob(f"{_PREFIX}*"):
+        ours = _ASIDE.fullmatch(left.name) and not left.is_symlink() and left.is_dir()
+        if ours and {path.name for path in left.iterdir()} <= {_NEW, _OLD}:
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()

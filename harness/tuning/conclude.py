@@ -86,18 +86,21 @@ def _deploy(
         where the old one is kept, if it held anything that is not ours.
     """
     from harness.deploy.content import content
-    from harness.deploy.write import NAME, put_deploy
+    from harness.deploy.write import NAME, digests, put_deploy
 
     pick = choice.pick
+    made = store.meta("deploy_files") or {}
     if pick is None or pick.setting.kind == ATTACHED:
-        kept = put_deploy(plan.folder, None)
+        kept = put_deploy(plan.folder, None, made)
         store.put_meta("deployed", None)
         return kept
     made_of = [pick.key, objective, config.sla_stat, __version__]
     if store.meta("deployed") == made_of and (plan.folder / NAME).is_dir():
         return None
     store.put_meta("deployed", None)  # half of it may be done when this is interrupted
-    kept = put_deploy(plan.folder, content(config, plan, store, pick, objective, command))
+    files = content(config, plan, store, pick, objective, command)
+    kept = put_deploy(plan.folder, files, made)
+    store.put_meta("deploy_files", digests(files))
     store.put_meta("deployed", made_of)
     return kept
 

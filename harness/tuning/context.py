@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from harness import __version__
+from harness.command_line import one_line
 from harness.config import StudyConfig
 from harness.config_sizes import GRAPH
 from harness.report.model import ReportContext
@@ -50,7 +51,7 @@ def report_context(
     return ReportContext(
         generated=datetime.now(UTC).isoformat(timespec="seconds"),
         version=__version__,
-        command=command,
+        command=one_line(command),
         environment={**(store.meta("environment") or {}), **versions},
         truth=_truth_lines(config, store, trials),
         load=_load_lines(config, store, trials),

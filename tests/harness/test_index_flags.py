@@ -57,6 +57,16 @@ def test_the_engine_of_an_index_is_the_only_one_or_named():
         ({"index": "a,b", "text_field": "t", **OPENSEARCH}, "the name of one index"),
         ({"index": "_all", "text_field": "t", **OPENSEARCH}, "the name of one index"),
         ({"index": "../x", "text_field": "t", **OPENSEARCH}, "the name of one index"),
+        ({"index": "g%2a", "text_field": "t", **OPENSEARCH}, "the name of one index"),
+        ({"index": "g", "text_field": "meta.*", **OPENSEARCH}, "the path of one field, without *"),
+        (
+            {"index": "g", "text_field": "t", "id_field": "*", **OPENSEARCH},
+            "the path of one field, without *",
+        ),
+        (
+            {"index": "g", "text_field": "t", "filter": ("pri*=1..2",), **OPENSEARCH},
+            "--filter 'pri*=1..2': a field of --index has no *",
+        ),
         ({"index": "g", "text_field": "t", "corpus": "catalogue:20", **OPENSEARCH}, "--corpus"),
         ({"index": "g", "text_field": "t", "fields": "title", **OPENSEARCH}, "--text-field"),
         ({"index": "g", "text_field": "t", "judgments": "j", **OPENSEARCH}, "--queries FILE"),

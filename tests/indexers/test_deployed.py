@@ -151,3 +151,39 @@ def test_a_folder_is_replaced_whole_and_never_someone_elses(tmp_path):
     np.testing.assert_array_equal(
         list((tmp_path / "mine").iterdir()), [tmp_path / "mine/letter.txt"]
     )
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "index/documents.jsonl", ".hidden", "link", "a/b"])
+def test_what_a_user_put_beside_an_index_is_not_lost(tmp_path, name):
+    deployed, folder = folder_deployed(), tmp_path / "built"
+
+    def build():
+        texts = ["one text of a few words", "another text of a few words"]
+        documents = Documents(["a", "b"], texts, None)
+        return deployed_folder.build(folder, deployed, documents, texts, deployed.hasher())
+
+    build()
+    mine = folder / name
+    mine.parent.mkdir(exist_ok=True)
+    if name == "link":
+        mine.symlink_to(tmp_path)
+    else:
+        mine.write_text("mine")
+    with pytest.raises(SettingError, match=rf"holds '{name}' beside its index.*another folder"):
+        build()
+    assert mine.is_symlink() or mine.read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["built"]
+    mine.unlink()
+    assert build() == 2
+
+
+def test_a_folder_named_by_a_link_is_replaced_where_it_lies(tmp_path):
+    deployed, texts = folder_deployed(), ["one text of a few words"]
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "current").symlink_to(tmp_path / "disk" / "v1")
+    for _ in range(2):
+        documents = Documents(["a"], texts, None)
+        deployed_folder.build(tmp_path / "current", deployed, documents, texts, deployed.hasher())
+    assert (tmp_path / "current").is_symlink()
+    assert (tmp_path / "disk" / "v1" / "index.json").is_file()
+    assert [path.name for path in (tmp_path / "disk").iterdir()] == ["v1"]

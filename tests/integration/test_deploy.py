@@ -87,7 +87,8 @@ class Measured:
         store = Store(self.folder / "study.sqlite")
         plan = Plan("a-study", self.folder, (), (), self.dimension)
         try:
-            put_deploy(into, content(self.config, plan, store, trial, f"nDCG@{K}", "harness tune"))
+            made = content(self.config, plan, store, trial, f"nDCG@{K}", "harness tune")
+            put_deploy(into, made, {})
         finally:
             store.close()
         return trial

@@ -385,6 +385,13 @@ def test_a_folder_that_cannot_be_written(comparison, tmp_path):
         write(comparison, "", tmp_path / "file" / "folder")
 
 
+def test_the_folder_of_a_study_is_not_written_into(tmp_path):
+    (tmp_path / "study.sqlite").write_text("")
+    with pytest.raises(SettingError, match=r"--out .* holds a study"):
+        make_folder(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["study.sqlite"]
+
+
 def test_a_page_of_constant_rows_alone(topics):
     task = Task(topics, "pool", 2.0)
     found = list(rows(task, compared(measured([0.1] * 4, constant=True)), seed=1, resamples=5))

@@ -1,12 +1,15 @@
 """The files of a deploy folder, made without a server or a corpus."""
 
 import json
+import shlex
+import shutil
+import subprocess
 
 import pytest
 
 from harness.config import StudyConfig
 from harness.deploy.content import content, shown_command
-from harness.deploy.write import OURS, put_deploy
+from harness.deploy.write import digests, put_deploy
 from harness.settings import Setting
 from harness.tuning.conclude import _deploy
 from harness.tuning.pick import Choice
@@ -31,7 +34,6 @@ def files(tmp_path):
             found = content(study, plan, store, trial, "nDCG@10", "harness tune --sla-ms 100")
         finally:
             store.close()
-        assert found.keys() <= OURS
         return {name: text.decode() for name, text in found.items()}
 
     return make
@@ -135,17 +137,18 @@ def test_a_command_is_shown_without_folders_and_credentials():
 
 
 def test_the_folder_is_replaced_whole_and_removed(tmp_path):
-    put_deploy(tmp_path, {"index.json": b"1", "README.md": b"2"})
-    (tmp_path / ".deploy.left").mkdir()  # by a run that was killed
-    put_deploy(tmp_path, {"README.md": b"3"})
+    first, second = {"index.json": b"1", "README.md": b"2"}, {"README.md": b"3"}
+    put_deploy(tmp_path, first, {})
+    (tmp_path / ".harness-deploy-0123abc_" / "old").mkdir(parents=True)  # by a run that was killed
+    assert put_deploy(tmp_path, second, digests(first)) is None
     held = {p.name: p.read_bytes() for p in (tmp_path / "deploy").iterdir()}
     assert held == {"README.md": b"3"}
     assert [p.name for p in tmp_path.iterdir()] == ["deploy"]
     before = (tmp_path / "deploy").stat().st_ino
-    put_deploy(tmp_path, {"README.md": b"3"})  # the same: left alone
+    put_deploy(tmp_path, second, {})  # the same: left alone
     assert (tmp_path / "deploy").stat().st_ino == before
-    put_deploy(tmp_path, None)
-    put_deploy(tmp_path, None)
+    assert put_deploy(tmp_path, None, digests(second)) is None
+    assert put_deploy(tmp_path, None, digests(second)) is None
     assert list(tmp_path.iterdir()) == []
 
 
@@ -211,14 +214,83 @@ def test_the_readme_follows_the_statistic(tmp_path):
     assert readmes[2] == readmes[0]
 
 
+def put_into(place):
+    (place / "index").mkdir()
+    (place / "index" / "mine").write_text("mine")
+
+
+def edit(place):
+    (place / "README.md").write_bytes(b"1, and two replicas")
+
+
+def replace_by_a_file(place):
+    shutil.rmtree(place)
+    place.write_text("mine")
+
+
+def replace_by_a_link(place):
+    shutil.rmtree(place)
+    place.with_name("elsewhere").mkdir(exist_ok=True)
+    place.symlink_to(place.with_name("elsewhere"))
+
+
+def link_a_file(place):
+    place.with_name("mine").write_bytes(b"1")
+    (place / "README.md").unlink()
+    (place / "README.md").symlink_to(place.with_name("mine"))
+
+
 @pytest.mark.parametrize("files", [{"README.md": b"2"}, None])
-def test_a_folder_with_something_of_a_user_s_is_kept(tmp_path, files):
+@pytest.mark.parametrize(
+    "change", [put_into, edit, replace_by_a_file, replace_by_a_link, link_a_file]
+)
+def test_a_folder_that_a_user_changed_is_kept(tmp_path, change, files):
+    written = {"README.md": b"1"}
     for number in (1, 2):
-        assert put_deploy(tmp_path, {"README.md": b"1"}) is None
-        (tmp_path / "deploy" / "index").mkdir()
-        (tmp_path / "deploy" / "index" / "mine").write_text("mine")
-        assert put_deploy(tmp_path, files) == tmp_path / f"deploy-{number}"
-        assert (tmp_path / f"deploy-{number}" / "index" / "mine").read_text() == "mine"
-        assert (tmp_path / f"deploy-{number}" / "README.md").read_bytes() == b"1"
+        assert put_deploy(tmp_path, written, digests(written)) is None
+        change(tmp_path / "deploy")
+        before = seen(tmp_path / "deploy")
+        kept = tmp_path / f"deploy-{number}"
+        assert put_deploy(tmp_path, files, digests(written)) == kept
+        assert seen(kept) == before
         assert (tmp_path / "deploy").exists() == (files is not None)
-        assert put_deploy(tmp_path, None) is None
+        assert put_deploy(tmp_path, None, digests(files or {})) is None
+
+
+def seen(place):
+    """What a path holds, links unfollowed."""
+    if place.is_symlink():
+        return str(place.readlink())
+    if place.is_dir():
+        return {path.name: seen(path) for path in place.iterdir()}
+    return place.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "name", [".deploy.old", ".deploy.d", ".harness-deploy-", ".harness-deploy-notmine!"]
+)
+def test_a_folder_of_a_user_s_of_nearly_that_name_stays(tmp_path, name):
+    (tmp_path / name / "old").mkdir(parents=True)
+    (tmp_path / ".harness-deploy-0123abcd").mkdir()
+    (tmp_path / ".harness-deploy-0123abcd" / "mine").write_text("mine")
+    put_deploy(tmp_path, {"README.md": b"1"}, {})
+    assert (tmp_path / name / "old").is_dir()
+    assert (tmp_path / ".harness-deploy-0123abcd" / "mine").read_text() == "mine"
+
+
+def test_the_command_of_a_readme_is_one_line_that_a_shell_reads_the_same(tmp_path):
+    words = ["harness", "tune", "--filter", "title=a  b`x`\n$(reboot) 'é'", "--out", "a b"]
+    shown = shown_command(shlex.join(words))
+    assert shown.isprintable()
+    assert "  " not in shown
+    script = f"printf '%s\\0' {shown}"
+    told = subprocess.run(["bash", "-c", script], capture_output=True, cwd=tmp_path, check=True)
+    assert told.stdout.decode().split("\0")[:-1] == words
+
+
+def test_values_of_a_study_stay_values_in_a_readme(files):
+    field = "a`b\n## x"
+    found = files(lsh("opensearch", filter=f"{field}=1"), filter=(f"{field}=1",))
+    headings = [line for line in found["README.md"].splitlines() if line.startswith("## x")]
+    assert headings == []
+    assert "`` a`b ## x ``" in found["README.md"]

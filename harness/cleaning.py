@@ -56,13 +56,13 @@ WATCHED_S = 1.0
 """How long counters are watched for changes: a study sends dozens of requests in it."""
 OLD_H = 24.0
 """Age in hours from which nobody is taken to be at work on an index any more."""
-GONE = "gone already: it was removed meanwhile"
+GONE = "was gone already: someone else removed it meanwhile"
 SHOWN_ALIASES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """An index that stands on a server under a name that begins as those of temporary indices.
+    """An index that a server finds by a name that begins as those of temporary indices.
 
     Attributes:
         backend: whose server it is.
@@ -89,6 +89,11 @@ class Leftover:
     in_use: str | None = None
     removed: bool = False
     kept: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.index
 
     @property
     def free(self) -> bool:
@@ -148,10 +153,7 @@ class Server:
         """
         if one.owner is None:
             raise BackendError(f"{shown(one.index)} is not removed: it is not ours")
-        now = temporary.look(self._call, one.index)
-        if now is not None and (kept := _kept(now)):
-            raise BackendError(f"{one.index} is not removed: {kept}")
-        return temporary.remove(self._call, one.index, one.owner, one.uuid)
+        return temporary.remove(self._call, one.index, one.owner, one.uuid, _kept)
 
     def _figures(self) -> dict[str, dict[str, Any]]:
         rows = self._call(FIGURES, what="reading sizes of indices")
@@ -186,7 +188,7 @@ class Server:
         )
 
     def _call(self, request: HttpRequest, *, what: str, timeout_s: float = 0) -> dict[str, Any]:
-        """One request, as `admin.Call` says; a list is given as `rows`."""
+        """One request, as `_engine_admin.Call` says; a list is given as `rows`."""
         transport = HttpTransport(self._to, timeout_s or TIMEOUT_S)
         try:
             status, reply = transport(request)

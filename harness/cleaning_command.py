@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -14,6 +14,8 @@ from harness.cli_options import access_options
 if TYPE_CHECKING:
     from harness.cleaning import Leftover, Server
     from harness.cleaning_folders import WorkFolder
+
+    Found: TypeAlias = list[tuple[Server, list[Leftover]]]
 
 
 @click.command()
@@ -70,25 +72,45 @@ def clean(
     if not as_json:
         _show([one for _, indices in found for one in indices], folders)
     _hint(servers, reports, owner)
-    free = sum(one.free for _, indices in found for one in indices)
-    free += sum(one.free for one in folders)
+    free = sum(one.free for one in _all(found, folders))
     failures: list[str] = []
     if free and (yes or (not as_json and _agreed(free))):
-        found = [(s, cleaning.remove(s, indices, failures.append)) for s, indices in found]
-        folders = [_without(one, failures) if one.free else one for one in folders]
-        gone = sum(one.removed for _, indices in found for one in indices)
-        gone += sum(one.removed for one in folders)
-        _tell(f"removed {gone} of {free}")
-        for one in (one for _, indices in found for one in indices if one.kept == cleaning.GONE):
-            _tell(f"{one.index} was {cleaning.GONE}")
-    for failure in failures:
-        _tell(failure)
+        found, folders = _removed(found, folders, failures)
     if as_json:
         import orjson
 
         told = cleaning.document([one for _, indices in found for one in indices], folders)
         click.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2))
     context.exit(1 if failures else 0)
+
+
+def _all(found: Found, folders: list[WorkFolder]) -> list[Leftover | WorkFolder]:
+    return [*(one for _, indices in found for one in indices), *folders]
+
+
+def _removed(
+    found: Found, folders: list[WorkFolder], failures: list[str]
+) -> tuple[Found, list[WorkFolder]]:
+    """Remove what may be removed, and tell of each why where it was not.
+
+    Args:
+        found: indices by server.
+        folders: of work.
+        failures: gets a line for each that could not be removed.
+    """
+    from harness import cleaning
+
+    indices = [(server, cleaning.remove(server, ones, failures.append)) for server, ones in found]
+    works = [_without(one, failures) if one.free else one for one in folders]
+    pairs = zip(_all(found, folders), _all(indices, works), strict=True)
+    tried = [after for before, after in pairs if before.free]
+    _tell(f"removed {sum(one.removed for one in tried)} of {len(tried)}")
+    for one in tried:
+        if one.kept is not None:
+            _tell(f"{cleaning.shown(one.name)} {one.kept}")
+    for failure in failures:
+        _tell(failure)
+    return indices, works
 
 
 def _servers(access: dict[str, Any]) -> list[Server]:
@@ -114,7 +136,7 @@ def _show(indices: Sequence[Leftover], folders: Sequence[WorkFolder]) -> None:
             one.created or "–",
             "–" if one.documents is None else f"{one.documents:,}",
             "–" if one.size_bytes is None else _size(one.size_bytes),
-            f"in use by {one.in_use}" if one.in_use else one.kept or "",
+            f"in use by {shown(one.in_use)}" if one.in_use else one.kept or "",
         )
         for one in indices
     ]
@@ -133,12 +155,12 @@ def _show(indices: Sequence[Leftover], folders: Sequence[WorkFolder]) -> None:
 
 def _hint(servers: Sequence[Server], reports: Path, owner: str | None) -> None:
     """Name servers that a study's notes speak of and this command does not."""
-    from harness.cleaning_folders import notes, studies
+    from harness.cleaning_folders import notes, reachable
 
     asked = {server.place for server in servers}
     noted = {
         (one.backend, one.server)
-        for folder in studies(reports)
+        for folder in reachable(reports)
         for one in notes(folder).standing
         if owner in (None, one.owner)
     }
@@ -154,12 +176,14 @@ def _agreed(count: int) -> bool:
 
 
 def _without(one: WorkFolder, failures: list[str]) -> WorkFolder:
+    from harness.cleaning import shown
     from harness.cleaning_folders import remove_folder
 
     try:
         return remove_folder(one)
     except OSError as error:
-        failures.append(f"{one.path} cannot be removed ({error.strerror}): remove it by hand")
+        path = shown(one.path, len(one.path))
+        failures.append(f"{path} cannot be removed ({error.strerror}): remove it by hand")
         return one
 
 

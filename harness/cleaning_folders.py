@@ -11,18 +11,18 @@ import contextlib
 import fcntl
 import json
 import os
-import shutil
 import sqlite3
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.tuning.ownership import PossibleLeftover, is_own, noted
+from harness.tuning.ownership import IDENTITY, PossibleLeftover, is_own, noted
 from harness.tuning.store import LOCK, STUDY_FILE
-from harness.tuning.work import WORK, problem_of
+from harness.tuning.work import WORK, problem_of, remove_work
 
 NOT_OURS = "not ours, left"
+STARTED = "is left: its study was started again meanwhile"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,11 @@ class WorkFolder:
     size_bytes: int
     removed: bool = False
     kept: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.path
 
     @property
     def free(self) -> bool:
@@ -65,11 +70,19 @@ def studies(reports: Path) -> list[Path]:
     return [folder for folder in _entries(reports) if _is_study(folder)]
 
 
+def reachable(reports: Path) -> list[Path]:
+    """Folders with what may be a study file, links followed; for reading what they note."""
+    return [folder for folder in _entries(reports) if (folder / STUDY_FILE).is_file()]
+
+
 def running_owners(reports: Path) -> dict[str, str]:
-    """Owner tag -> folder, of the studies that a process holds right now."""
+    """Owner tag -> folder, of the studies that a process holds right now.
+
+    What this names is left, so that a study reached by a link, or with another name, counts too.
+    """
     return {
         one.owner: str(folder)
-        for folder in studies(reports)
+        for folder in reachable(reports)
         if _is_held(folder)
         for one in notes(folder).standing
     }
@@ -96,16 +109,20 @@ def notes(folder: Path) -> StudyNotes:
     """What a study file tells; nothing where it is none of ours, or damaged."""
     # one that was killed while it wrote can be read as it stands, and is not mended from here
     for way in ("mode=ro", "immutable=1"):
-        with contextlib.suppress(sqlite3.Error, ValueError, TypeError):
+        # deeply nested JSON, too, is none that a study writes
+        with contextlib.suppress(sqlite3.Error, ValueError, TypeError, RecursionError):
             uri = f"{(folder / STUDY_FILE).resolve().as_uri()}?{way}"
             with contextlib.closing(sqlite3.connect(uri, uri=True)) as db:
                 identity, standing = (_told(db, name) for name in ("identity", "standing"))
-            known = identity if isinstance(identity, str) else None
-            return StudyNotes(known, tuple(noted(standing)))
+            drawn = isinstance(identity, str) and IDENTITY.fullmatch(identity)
+            return StudyNotes(str(identity) if drawn else None, tuple(noted(standing)))
     return StudyNotes(None, ())
 
 
 def _told(db: sqlite3.Connection, name: str) -> object:
+    kind = db.execute("SELECT type FROM sqlite_master WHERE name = 'meta'").fetchone()
+    if kind != ("table",):  # a view may be made to have no end
+        return None
     row = db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     return json.loads(row[0]) if row else None
 
@@ -115,7 +132,7 @@ def work_folders(reports: Path) -> list[WorkFolder]:
     found = []
     for entry in _entries(reports):
         if entry.is_symlink():
-            if _leads_out(entry, reports):
+            if os.path.lexists(entry / WORK) and _leads_out(entry, reports):
                 found.append(WorkFolder(str(entry), 0, kept=f"{NOT_OURS}: a symbolic link"))
         elif os.path.lexists(entry / WORK) and not (_is_study(entry) and _is_held(entry)):
             found.append(_work_folder(entry))
@@ -136,14 +153,11 @@ def _problem(folder: Path) -> str | None:
     identity = notes(folder).identity
     if identity is None:
         return f"{STUDY_FILE} beside it is no study, or damaged"
-    try:
-        return problem_of(folder / WORK, identity)
-    except OSError as error:
-        return f"it cannot be looked through ({error.strerror})"
+    return problem_of(folder / WORK, identity)
 
 
 def remove_folder(one: WorkFolder) -> WorkFolder:
-    """Remove a work folder, unless its study has been started again meanwhile.
+    """Remove a work folder, unless its study was started again, or it was changed, meanwhile.
 
     Raises:
         OSError: it cannot be removed.
@@ -151,14 +165,12 @@ def remove_folder(one: WorkFolder) -> WorkFolder:
     folder = Path(one.path).parent
     with _lock(folder) as held:
         if not held:
-            return one
-        if problem := _problem(folder):
+            return replace(one, kept=STARTED)
+        identity = notes(folder).identity
+        problem = _problem(folder)
+        if problem is not None or identity is None:
             return replace(one, kept=f"{NOT_OURS}: {problem}")
-        inside = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        try:
-            shutil.rmtree(WORK, dir_fd=inside)
-        finally:
-            os.close(inside)
+        remove_work(folder, identity)
     return replace(one, removed=True)
 
 

@@ -85,7 +85,7 @@ def build(
         }
         manifest.write_text(partial / INDEX, json.dumps(told))
         partial.chmod(0o755)
-        _replace(partial, folder)
+        _replace(partial, folder, deployed)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return handle.documents
@@ -107,7 +107,7 @@ def check_free(folder: Path, deployed: Deployed) -> None:
             f"{folder} holds no index of these deploy files: choose another folder"
         ) from None
     deployed.check(held, f"the index in {folder}")
-    if more := _files(folder) - {INDEX, *_listed(told)}:
+    if more := [name for name in _files(folder) if not _is_part(name, told)]:
         raise SettingError(
             f"{folder} holds {min(more)!r:.80} beside its index, which would be lost: move it "
             "away, or choose another folder"
@@ -120,19 +120,32 @@ def _files(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in found}
 
 
-def _listed(told: Mapping[str, object]) -> list[str]:
-    """What an index says that it consists of; nothing where it does not say."""
+def _is_part(name: str, told: Mapping[str, object]) -> bool:
+    """Whether a file is one that an index says it consists of; an older one does not say."""
     files = told.get("files")
-    return [str(name) for name in files] if isinstance(files, list) else []
+    if not isinstance(files, list):
+        return name in (INDEX, _IDS) or name.startswith(f"{_FILES}/")
+    return name == INDEX or name in files
 
 
-def _replace(partial: Path, folder: Path) -> None:
-    """Searchers that have the old files mapped keep them."""
+def _replace(partial: Path, folder: Path, deployed: Deployed) -> None:
+    """Searchers that have the old files mapped keep them.
+
+    Raises:
+        SettingError: something was put into the folder while the new index was built.
+    """
     if not folder.exists():
         partial.rename(folder)
         return
     old = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
     folder.rename(old / "old")
+    try:
+        check_free(old / "old", deployed)
+    except SettingError:
+        (old / "old").rename(folder)
+        old.rmdir()
+        check_free(folder, deployed)  # which tells it by the folder's own name
+        raise
     partial.rename(folder)
     shutil.rmtree(old, ignore_errors=True)
 

@@ -50,7 +50,7 @@ class HttpRequest:
 
     method: str
     segments: tuple[str | Listing, ...]
-    parameters: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str] = field(default_factory=dict, hash=False)
     body: bytes = b""
     target: str = field(init=False, compare=False)
 

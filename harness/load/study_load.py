@@ -30,7 +30,7 @@ from harness.tuning.sla import Sla
 from harness.tuning.store import STUDY_FILE, Store, open_study
 from harness.tuning.trial import Trial
 from harness.tuning.vectors import find_neighbours, read_vectors
-from harness.tuning.work import PATIENCE_S, check_work, work_folder
+from harness.tuning.work import PATIENCE_S, work_folder
 from indexers.errors import SettingError
 from indexers.store import save_ids
 from loadtest.profile import LoadProfile, LoadResult, Target
@@ -65,7 +65,6 @@ def load_study(options: LoadOptions, progress: Progress, ended: Ended) -> None:
             "such as reports/NAME"
         )
     with open_study(folder) as store:
-        check_work(folder, store.identity())
         chosen = choose_trial(options, store, folder)
         options.requests(load_profile(chosen.config, chosen.backend).rate_per_s)  # or refuses
         sweep_standing(chosen.config, store, progress)
@@ -94,7 +93,8 @@ class _Load:
         patience_s = 0.0
         try:
             with ExitStack() as stack:
-                work = stack.enter_context(work_folder(plan.folder, self.store.identity()))
+                identity, say = self.store.identity(), self.progress.say
+                work = stack.enter_context(work_folder(plan.folder, identity, say))
                 runner = stack.enter_context(LoadRunner())
                 self._drive(corpus, vectors, work, runner, indexes)
             patience_s = PATIENCE_S

@@ -89,7 +89,8 @@ def _deploy(
     from harness.deploy.write import NAME, digests, put_deploy
 
     pick = choice.pick
-    made = store.meta("deploy_files") or {}
+    told = store.meta("deploy_files")
+    made = told if isinstance(told, dict) else {}
     if pick is None or pick.setting.kind == ATTACHED:
         kept = put_deploy(plan.folder, None, made)
         store.put_meta("deployed", None)

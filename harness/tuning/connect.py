@@ -116,8 +116,9 @@ def _gone(backend: Backend, one: PossibleLeftover, store: Store, progress: Progr
     there = backend.left() if isinstance(backend, OnServer) else []
     if there:
         progress.say(
-            f"{', '.join(there)} at {one.server} is left: a study on another host or in another "
-            f"folder made it; `harness clean --owner {one.owner}` removes it"
+            f"{', '.join(there)} at {one.server} is left: this study made it in another folder, on "
+            "another host or by an earlier version; once nothing runs there any more, "
+            f"`harness clean --owner {one.owner}` removes it"
         )
     return not there
 

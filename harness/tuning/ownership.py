@@ -8,6 +8,7 @@ host and folder. Of any other tag nothing is removed on the word of a note.
 from __future__ import annotations
 
 import hashlib
+import re
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from pathlib import Path
 from harness.engines import ENGINES
 from indexers.backends._engine_temporary import OWNER
 
+IDENTITY = re.compile("[0-9a-f]{16}", re.ASCII)
+"""What a study file draws once."""
 DIGEST_BYTES = 8
 """So many that nobody finds an identity whose tag is another study's."""
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from harness.report.files import free_path
 from harness.settings import Setting
+from harness.tuning.ownership import IDENTITY
 from harness.tuning.trial import Trial
 from indexers.errors import SettingError, StudyError
 from indexers.types import I32
@@ -83,7 +84,7 @@ class Store:
     def identity(self) -> str:
         """16 hex digits that no other study has, drawn once."""
         held = self.meta("identity")
-        if held is None:
+        if not (isinstance(held, str) and IDENTITY.fullmatch(held)):
             held = secrets.token_hex(8)
             self.put_meta("identity", held)
         return str(held)
@@ -133,7 +134,8 @@ class Store:
         self._db.execute("COMMIT")
 
     def clear(self) -> None:
-        """Forget every row and fact, but not what may still stand on servers, nor what is whose."""
+        """Forget every row and fact, but not what may still stand on servers, whose that is, and
+        what was put into `deploy/`."""
         kept = ", ".join(f"'{name}'" for name in _KEPT)
         self._db.executescript(
             f"BEGIN; DELETE FROM trials; DELETE FROM meta WHERE name NOT IN ({kept}); COMMIT;"
@@ -158,14 +160,16 @@ def _check_ours(path: Path) -> None:
     if not path.exists():
         return
     with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)) as db:
-        tables = [
-            name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type='table'")
-        ]
-        found = {
+        held = db.execute("SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view')")
+        kinds = {name: kind for name, kind in held if not name.startswith("sqlite_")}
+        ours = [name for name in kinds if name in _COLUMNS]
+        columns = {
             name: [row[1] for row in db.execute("SELECT * FROM pragma_table_info(?)", (name,))]
-            for name in tables
+            for name in ours
         }
-    if any(_COLUMNS.get(name) != columns for name, columns in found.items()):
+    # a user may have added a table beside ours
+    changed = any(kinds[name] != "table" or columns[name] != _COLUMNS[name] for name in ours)
+    if changed or (kinds and not ours):
         raise StudyError(
             f"{path} is a database of another program, and a study would write into it: choose "
             "another --out"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,12 +29,16 @@ from harness.tuning.store import STUDY_FILE, Store, open_study
 from harness.tuning.summary import objective_of
 from harness.tuning.vectors import find_neighbours, read_vectors, vectors_id
 from harness.tuning.versions import resumed_with
-from harness.tuning.work import PATIENCE_S, WORK, check_work, work_folder
+from harness.tuning.work import PATIENCE_S, WORK, work_folder
 from indexers.errors import SettingError
 
 if TYPE_CHECKING:
     from harness.collection.types import Corpus
     from harness.tuning.encode import Inputs
+
+
+_TRUTHS = ("judgments.qrels", "judgments.*.qrels", "neighbours.qrels.gz", "neighbours.*.qrels.gz")
+"""Of all documents, and under each filter."""
 
 
 def tune(config: StudyConfig, *, command: str, fresh: bool = False, progress: Progress) -> Outcome:
@@ -62,7 +67,6 @@ def tune(config: StudyConfig, *, command: str, fresh: bool = False, progress: Pr
     _check_place(plan.folder)
     with open_study(plan.folder, replace_damaged=fresh) as store:
         _check_folder(plan, store, fresh=fresh)
-        check_work(plan.folder, store.identity())
         stored = {} if fresh else store.trials()
         missing = plan.missing(stored, timeout_s(config))
         missing = with_rebuilt(config, plan, missing, store, progress)
@@ -96,8 +100,8 @@ def _measure(
     attached = look_at_attached(config, missing, corpus, progress)
     vectors = read_vectors(config, corpus, progress)
     if fresh:
+        _remove_written(plan.folder, store)
         store.clear()
-        _remove_written(plan.folder)
     store.put_meta("study", plan.name)
     if attached is not None:
         put_attached(store, plan, missing, attached)
@@ -113,7 +117,7 @@ def _measure(
             progress.say(line)
     put_facts(store, config, corpus, connected)
     store.put_meta("carried", carried)
-    with work_folder(plan.folder, store.identity()) as work:
+    with work_folder(plan.folder, store.identity(), progress.say) as work:
         _run(filtered, plan, missing, store, corpus, vectors, connected, work, progress)
 
 
@@ -186,11 +190,14 @@ def _run(
         tell_standing(indexes.sweep(patience_s), progress)
 
 
-def _remove_written(folder: Path) -> None:
-    """Remove the answers and truths of rows that were forgotten; what else is there stays."""
-    for name, pattern in (("runs", "*.run.gz"), ("truth", "*.qrels"), ("truth", "*.qrels.gz")):
-        if not (folder / name).is_symlink():
-            for path in (folder / name).glob(pattern):
+def _remove_written(folder: Path, store: Store) -> None:
+    """Remove the answers and truths of rows that are forgotten; what else is there stays."""
+    written = [folder / "runs" / f"{key}.run.gz" for key in store.trials()]
+    for pattern in _TRUTHS:
+        written += (folder / "truth").glob(pattern)
+    for path in written:
+        with suppress(OSError):  # never written, or not to be removed: it is replaced where needed
+            if not path.parent.is_symlink():
                 path.unlink()
 
 

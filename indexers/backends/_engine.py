@@ -106,8 +106,7 @@ class Engine(EngineServer):
             done = build.run(lambda: blocks(spec, documents, rows, self.dialect))
             build_s = time.perf_counter() - started
             size, of_fields = self._sizes(name)
-            uuid = temporary.uuid_of(self._call, name)
-        return IndexHandle(spec, name, done, size, build_s, of_fields, uuid)
+        return IndexHandle(spec, name, done, size, build_s, of_fields, build.uuid)
 
     @contextlib.contextmanager
     def _building(
@@ -120,6 +119,7 @@ class Engine(EngineServer):
             yield Build(
                 *(self._call, send, name, body, layout, timeout_s, progress, patience_s),
                 alias=temporary.alias_of(name),
+                owner=self._config.owner,
             )
         finally:
             send.close()

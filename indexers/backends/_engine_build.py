@@ -6,7 +6,7 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -37,7 +37,7 @@ class Taken(BackendError):
     """There is an index of this name already, which is not ours."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Build:
     """One build.
 
@@ -53,6 +53,8 @@ class Build:
         alias: by which alone documents are sent, made with the index and gone with it: one that
             comes after the index was removed would make it anew by its name. None for an index
             that was there before.
+        owner: of a temporary index; None for an index that is not.
+        uuid: of the temporary index, once it is made.
     """
 
     call: Call
@@ -64,6 +66,8 @@ class Build:
     progress: Progress
     patience_s: float | None = None
     alias: str | None = None
+    owner: str | None = None
+    uuid: str | None = field(default=None, init=False)
 
     def run(self, lines: Callable[[], Iterator[Lines]]) -> int:
         """Build; gives the number of documents.
@@ -101,7 +105,9 @@ class Build:
             raise
 
     def _remove(self) -> None:
-        temporary.remove(self.call, self.name, temporary.owner_in(self.name) or "")
+        if self.owner is not None:
+            temporary.remove(self.call, self.name, self.owner, self.uuid)
+        self.uuid = None
 
     def create(self) -> None:
         """Make the empty index and wait until it is whole.
@@ -119,6 +125,8 @@ class Build:
             if EXISTS in str(error):
                 raise Taken(str(error)) from None
             raise
+        if self.owner is not None:
+            self.uuid = temporary.uuid_of(self.call, self.name, self.owner)
         admin.wait_for_green(self.call, self.name, self.timeout_s)
 
     def fill(self, lines: Iterator[Lines]) -> tuple[int, bool]:

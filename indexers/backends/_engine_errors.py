@@ -60,8 +60,9 @@ def _told(error: dict[str, Any]) -> str:
 
 
 def squash(text: str) -> str:
-    """Text on one line, cut where it is long; a hint at its end stays."""
+    """Text on one line that no terminal acts on, cut where it is long; a hint at its end stays."""
     text = " ".join(text.split())
+    text = "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
     if len(text) <= LONGEST_REASON or text.endswith(READ_ONLY):
         return text
     return text[: LONGEST_REASON - 1] + "…"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -67,7 +67,8 @@ def tag_of(owner: str, created: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An index that stands on a server under a name that begins as ours do.
+    """An index that a server finds by a name that begins as ours do: its own, or of an alias or a
+    data stream that it belongs to.
 
     Attributes:
         name: as the server tells it; anything, unless it is ours.
@@ -121,18 +122,34 @@ def look(call: Call, name: str) -> Found | None:
     return _found(name, reply[name]) if reply else None
 
 
-def uuid_of(call: Call, name: str) -> str:
-    """The uuid of an index that was just made.
+def uuid_of(call: Call, name: str, owner: str) -> str:
+    """The uuid of an index that was just made for this owner.
 
     Raises:
         IndexMissing: it is gone already.
+        BackendError: it is not as it was made.
     """
     if (there := look(call, name)) is None:
-        raise IndexMissing(f"{name} is gone: someone removed it while it was built")
+        raise IndexMissing(f"{name} is gone: someone removed it as soon as it was made")
+    if there.owner != owner:
+        raise BackendError(
+            f"{name} is not as it was made: {there.problem}; see which index template of the "
+            "cluster changes it"
+        )
     return there.uuid
 
 
-def remove(call: Call, name: str, owner: str, uuid: str | None = None) -> bool:
+def _whatever(_: Found) -> None:
+    """No reason to leave an index that is ours."""
+
+
+def remove(
+    call: Call,
+    name: str,
+    owner: str,
+    uuid: str | None = None,
+    kept: Callable[[Found], str | None] = _whatever,
+) -> bool:
     """Remove one index that is ours, read-only or not, whatever aliases it carries.
 
     Args:
@@ -140,40 +157,46 @@ def remove(call: Call, name: str, owner: str, uuid: str | None = None) -> bool:
         name: of the index.
         owner: whose it must be, by name and tag.
         uuid: of the index that is meant; None for whichever has this name.
+        kept: why an index of ours is left all the same, or None.
 
     Returns:
-        Whether it was there and is gone by the server's word; False where it was gone already.
+        Whether this removed it, and it is gone by the server's word; False where it was gone.
 
     Raises:
-        BackendError: it is not removed: it is not ours, or another one than is meant, or the
-            server did not do it.
+        BackendError: it is not removed: it is not ours, or another one than is meant, or is
+            kept, or the server did not do it.
         EngineUnavailable: no answer came.
     """
-    there = _meant(call, name, owner, uuid)
+    there = _meant(call, name, owner, uuid, kept)
     if there is None:
         return False
     try:
-        _delete(call, name)
+        done = _delete(call, name)
     except Refused as error:
         if error.status != _FORBIDDEN:
             raise
         _unlock(call, name)
-        if _meant(call, name, owner, there.uuid) is None:
+        if _meant(call, name, owner, there.uuid, kept) is None:
             return False
-        _delete(call, name)
+        done = _delete(call, name)
     after = look(call, name)
-    if after is not None and after.uuid in ("", there.uuid):
-        raise BackendError(f"{name} still stands though its removal was acknowledged: run again")
-    return True
+    if after is not None and after.uuid == there.uuid:
+        raise BackendError(f"{name} still stands after its removal: run again")
+    return done
 
 
 def remove_all(call: Call, owner: str) -> list[str]:
-    """Remove all indices of an owner; gives the names of those that are gone, sorted."""
+    """Remove all indices that carry an owner's tag; gives the names of those removed, sorted.
+
+    What a run that was killed made is known by its tag alone.
+    """
     ours = owned(call, owner)
     return [one.name for one in ours if remove(call, one.name, owner, one.uuid)]
 
 
-def _meant(call: Call, name: str, owner: str, uuid: str | None) -> Found | None:
+def _meant(
+    call: Call, name: str, owner: str, uuid: str | None, kept: Callable[[Found], str | None]
+) -> Found | None:
     """The index that is to be removed, as it is now; None where it is gone."""
     if owner_in(name) != owner:
         raise BackendError(f"{name!r:.300} is not removed: it is no name of owner {owner!r:.80}")
@@ -184,16 +207,21 @@ def _meant(call: Call, name: str, owner: str, uuid: str | None) -> Found | None:
         raise BackendError(f"{name} is not removed: it is not ours ({there.problem})")
     if uuid is not None and there.uuid != uuid:
         raise BackendError(f"{name} is not removed: another index has taken its name")
+    if reason := kept(there):
+        raise BackendError(f"{name} is not removed: {reason}")
     return there
 
 
-def _delete(call: Call, name: str) -> None:
+def _delete(call: Call, name: str) -> bool:
+    """Whether this removed it: False where it was gone."""
     request = HttpRequest("DELETE", (name,), _ONE)
     try:
         call(request, what=f"removing {name}", timeout_s=REMOVAL_LIMIT_S)
     except Refused as error:
         if error.status != _MISSING:
             raise
+        return False
+    return True
 
 
 def _unlock(call: Call, name: str) -> None:

@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 from harness import cleaning_folders
-from harness.tuning import store
+from harness.tuning import store, work
 from harness.tuning.ownership import owner_tag
-from harness.tuning.work import WORK, work_folder
-from indexers.errors import SettingError
+from harness.tuning.work import WORK, remove_work, work_folder
 
 COMMAND = Path(sys.executable).with_name("harness")
 
@@ -24,7 +23,7 @@ def leave_work(folder):
     """A study in this folder that was killed: a work folder with 2,000 bytes is left."""
     with store.open_study(folder) as held:
         identity = held.identity()
-    killed = work_folder(folder, identity)
+    killed = work_folder(folder, identity, pytest.fail)
     work = killed.__enter__()
     (work / "index").mkdir()
     (work / "index" / "codes").write_bytes(b"x" * 2000)
@@ -46,9 +45,9 @@ def precious(tmp_path):
     folder.mkdir()
     file = folder / "thesis"
     file.write_text("precious")
+    before = file.stat().st_ino
     yield folder
-    assert file.read_text() == "precious"
-    assert file.stat().st_ino
+    assert (file.read_text(), file.stat().st_ino) == ("precious", before)
 
 
 def clean(reports, *arguments):
@@ -214,6 +213,65 @@ def marked(folder):
     (folder / WORK / f"study-{identity}").touch()
 
 
+def not_harmful(reports):
+    """A held study that is reached by a link, and one whose file has a second name."""
+    outside = reports.parent / "disk" / "big"
+    noting(outside, "linked")
+    (reports / "link").symlink_to(outside)
+    noting(reports / "two", "two-names")
+    os.link(reports / "two" / "study.sqlite", reports.parent / "backup.sqlite")
+    return outside, reports / "two"
+
+
+def test_a_running_study_is_known_by_whatever_way(reports):
+    """Strict is what removes; what protects is not."""
+    linked, two = not_harmful(reports)
+    assert cleaning_folders.running_owners(reports) == {}
+    with store.open_study(linked), store.open_study(two):
+        held = cleaning_folders.running_owners(reports)
+        assert held == {"linked": str(reports / "link"), "two-names": str(two)}
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        {"identity": '"\\ud800"', "standing": '[{"backend": "opensearch"}]'},
+        {"identity": '"../../x"'},
+        {"identity": "7"},
+        {"identity": '"0123456789abcdef\\n"'},
+        {"standing": "[" * 200_000},
+        {"standing": '{"backend": "opensearch"}'},
+        {"standing": "nonsense"},
+    ],
+)
+def test_a_hostile_study_file_ends_nothing(reports, meta):
+    hostile = reports / "hostile"
+    with store.open_study(hostile) as held:
+        held.identity()
+        entry = {"backend": "opensearch", "server": "127.0.0.1:1", "owner": "shop-0123"}
+        held.put_meta("standing", [entry])
+    with closing(sqlite3.connect(hostile / "study.sqlite")) as db:
+        for name, value in meta.items():
+            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+        db.commit()
+    (hostile / WORK).mkdir()
+    (hostile / WORK / "mine").write_text("mine")
+    done = clean(reports, "--yes")
+    assert "removed 1 of 1" in done.stderr
+    assert (hostile / WORK / "mine").read_text() == "mine"
+
+
+def test_a_view_without_an_end_is_not_read(reports):
+    hostile = reports / "hostile"
+    hostile.mkdir()
+    with closing(sqlite3.connect(hostile / "study.sqlite")) as db:
+        db.execute(
+            "CREATE VIEW meta AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) "
+            "SELECT 'identity' AS name, max(x) AS value FROM n"
+        )
+    assert cleaning_folders.notes(hostile).identity is None
+
+
 @pytest.mark.parametrize(
     "put",
     [
@@ -254,23 +312,66 @@ def test_a_link_to_a_study_of_the_same_reports_is_no_other_study(reports):
 
 
 @pytest.mark.parametrize("put", [unmarked, work_is_a_link, work_is_a_file, link_within])
-def test_a_study_does_not_empty_what_is_not_its_own(tmp_path, precious, put):
+def test_a_study_keeps_what_is_not_its_own_under_another_name(tmp_path, precious, put):
     folder = tmp_path / "mine"
     folder.mkdir()
     put(folder, precious)
-    before = tree(folder), tree(precious)
+    before, outside = (folder / WORK).lstat().st_ino, tree(precious)
     with store.open_study(folder) as held:
         identity = held.identity()
-    with pytest.raises(SettingError, match=r"is not this study's: .*--out"):  # noqa: SIM117
-        with work_folder(folder, identity):
-            pass
-    assert (tree(folder), tree(precious)) == before
+    said = []
+    with work_folder(folder, identity, said.append) as work:
+        assert [path.name for path in work.iterdir()] == [f"study-{identity}"]
+    (line,) = said
+    assert line.startswith(f"{WORK} was not this study's (it ")
+    assert line.endswith(f"it is kept as {folder / WORK}-1")
+    assert (folder / f"{WORK}-1").lstat().st_ino == before
+    assert tree(precious) == outside
+    assert not work.exists()
+
+
+def test_one_that_was_killed_while_it_was_removed_is_still_known(reports, monkeypatch):
+    """The mark goes last, whatever the order of the folder."""
+    folder = reports / "killed"
+    with store.open_study(folder) as held:
+        identity = held.identity()
+    for number in range(50):
+        (folder / WORK / f"file-{number}").write_text("x")
+    removed, real = [], os.unlink
+
+    def unlink(name, **more):
+        if len(removed) == 30:
+            raise KeyboardInterrupt
+        removed.append(name)
+        real(name, **more)
+
+    monkeypatch.setattr(os, "unlink", unlink)
+    with pytest.raises(KeyboardInterrupt):
+        remove_work(folder, identity)
+    monkeypatch.undo()
+    assert (folder / WORK / f"study-{identity}").exists()
+    (found,) = cleaning_folders.work_folders(reports)
+    assert cleaning_folders.remove_folder(found).removed
+
+
+def test_what_is_mounted_in_a_work_folder_is_told_by_the_system(reports, monkeypatch, tmp_path):
+    with store.open_study(reports / "killed") as held:
+        identity = held.identity()
+    where = reports / "killed" / WORK
+    (where / "a b").mkdir()
+    monkeypatch.setattr(work, "MOUNTS", tmp_path / "mountinfo")
+    assert work.problem_of(where, identity) is None
+    line = f"36 35 98:0 /mnt1 {where.resolve()}/a\\040b rw,noatime master:1 - ext3 /dev/root rw\n"
+    (tmp_path / "mountinfo").write_text("1 2\n" + line)
+    assert work.problem_of(where, identity) == "it holds 'a b', which is mounted there"
+    (found,) = cleaning_folders.work_folders(reports)
+    assert not found.free
 
 
 def test_a_study_empties_what_a_killed_run_of_it_left(reports):
     with store.open_study(reports / "killed") as held:
         identity = held.identity()
-    with work_folder(reports / "killed", identity) as work:
+    with work_folder(reports / "killed", identity, pytest.fail) as work:
         assert [path.name for path in work.iterdir()] == [f"study-{identity}"]
     assert not work.exists()
 

@@ -177,6 +177,35 @@ def test_what_a_user_put_beside_an_index_is_not_lost(tmp_path, name):
     assert build() == 2
 
 
+def test_what_is_put_there_while_the_index_is_built_is_not_lost(tmp_path):
+    deployed, texts = folder_deployed(), ["one text of a few words"]
+
+    def build(progress):
+        documents = Documents(["a"], texts, None)
+        hasher = deployed.hasher()
+        deployed_folder.build(tmp_path / "built", deployed, documents, texts, hasher, progress)
+
+    build(lambda _: None)
+    before = {path.name for path in (tmp_path / "built").iterdir()}
+    with pytest.raises(SettingError, match=r"/built holds 'mine' beside its index"):
+        build(lambda _: (tmp_path / "built" / "mine").write_text("mine"))
+    assert {path.name for path in (tmp_path / "built").iterdir()} == {*before, "mine"}
+    assert [path.name for path in tmp_path.iterdir()] == ["built"]
+
+
+def test_an_index_that_lists_no_files_is_known_by_their_names(tmp_path):
+    deployed, texts = folder_deployed(), ["one text of a few words"]
+    folder, documents = tmp_path / "built", Documents(["a"], texts, None)
+    deployed_folder.build(folder, deployed, documents, texts, deployed.hasher())
+    told = json.loads((folder / "index.json").read_text())
+    del told["files"]
+    (folder / "index.json").write_text(json.dumps(told))
+    deployed_folder.check_free(folder, deployed)
+    (folder / "mine").write_text("mine")
+    with pytest.raises(SettingError, match="holds 'mine' beside its index"):
+        deployed_folder.check_free(folder, deployed)
+
+
 def test_a_folder_named_by_a_link_is_replaced_where_it_lies(tmp_path):
     deployed, texts = folder_deployed(), ["one text of a few words"]
     (tmp_path / "disk").mkdir()

@@ -20,14 +20,17 @@ class Wire:
 
     def __init__(self, *counts, bulk=()):
         self.sent, self._counts, self._bulk = [], list(counts), list(bulk)
-        self._uuid = 0
+        self._uuid = self._number = 0
+        self.uuids = []
 
     def call(self, request, *, what, timeout_s=0):
         assert what
         del timeout_s
         self._note(request)
         if request.segments == (NAME,) and request.method == "PUT":
-            self._uuid += 1
+            self._number += 1
+            self._uuid = self._number
+            self.uuids.append(f"u{self._uuid}")
         if request.segments == (NAME,) and request.method == "GET":
             return {NAME: self._index()} if self._uuid else {}
         if request.segments == (NAME,) and request.method == "DELETE":
@@ -54,7 +57,10 @@ class Wire:
     def build(self, alias=ALIAS):
         layout = Layout(segments=0)
         made = Build(self.call, self.send, NAME, BODY, layout, 60, no_progress, 5.0, alias=alias)
-        return made.run(lambda: iter([SENT]))
+        made.owner = None if alias is None else "me"
+        done = made.run(lambda: iter([SENT]))
+        assert made.uuid == (None if alias is None else f"u{self._number}")
+        return done
 
 
 def test_documents_go_by_an_alias_that_is_made_with_the_index():
@@ -94,6 +100,7 @@ def test_what_a_server_forgot_is_built_again_once_then_left_to_who_waits_for_ser
     half = {"items": DONE["items"][:1]}
     wire = Wire(1, 2, bulk=[away, half, half])
     assert wire.build() == 2
+    assert wire.uuids == ["u1", "u2"]
     assert ("DELETE", f"/{NAME}?expand_wildcards=none", b"") in wire.sent
     wire = Wire(1, 1, bulk=[away, half, half, away, half, half])
     with pytest.raises(Lost, match="has 1 documents, and 2 were sent") as caught:

@@ -819,6 +819,12 @@ def test_answers_that_break_off_or_are_no_json_are_one_line(engine, serve):
     assert "\n" not in str(caught.value)
 
 
+def test_what_a_server_says_is_harmless_to_a_terminal():
+    told = {"error": {"type": "t", "reason": "no index [\x1b[2Jharness-\u202egnp\n\tx]"}}
+    for body in (told, orjson.dumps(told), b"<title>\x1b]0;x\x07</title>"):
+        assert str(refusal("reading x", 404, body)).isprintable()
+
+
 def test_refusals_keep_their_status_and_reason(engine, serve):
     body = orjson.dumps({"error": {"type": "t", "reason": "why"}, "status": 400})
     made = engine(BackendConfig(url=serve({"/x": (400, body)}), timeout_s=5))

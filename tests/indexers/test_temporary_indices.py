@@ -72,8 +72,27 @@ def test_one_that_changed_hands_while_it_was_unlocked_stays():
 
 
 def test_an_acknowledged_removal_that_removed_nothing_is_told():
-    with pytest.raises(BackendError, match="still stands though its removal was acknowledged"):
+    with pytest.raises(BackendError, match="still stands after its removal: run again"):
         temporary.remove(Server(HERE, HERE), NAME, OWNER)
+
+
+def test_what_someone_else_removed_in_between_is_not_counted_as_ours():
+    server = Server(HERE, MISSING, removals=[MISSING])
+    assert not temporary.remove(server, NAME, OWNER, UUID)
+    assert server.sent == [LOOKED, REMOVED, LOOKED]
+
+
+def test_what_is_kept_is_looked_for_at_the_last_moment():
+    def kept(one):
+        return "it carries an alias" if one.aliases else None
+
+    server = Server({NAME: index(aliases=["shop"])})
+    with pytest.raises(BackendError, match=f"{NAME} is not removed: it carries an alias"):
+        temporary.remove(server, NAME, OWNER, UUID, kept)
+    server = Server(HERE, {NAME: index(aliases=["shop"])}, removals=[LOCKED])
+    with pytest.raises(BackendError, match="it carries an alias"):
+        temporary.remove(server, NAME, OWNER, UUID, kept)
+    assert REMOVED not in server.sent[2:]
 
 
 def test_another_index_under_the_name_afterwards_is_not_ours_to_tell_of():
@@ -152,7 +171,10 @@ def test_what_is_found_is_told_whole():
     assert theirs.problem == "its name is not harness-OWNER-XXXXXXXX"
 
 
-def test_an_index_that_vanished_while_it_was_built():
-    assert temporary.uuid_of(Server(HERE), NAME) == UUID
-    with pytest.raises(IndexMissing, match="someone removed it while it was built"):
-        temporary.uuid_of(Server(MISSING), NAME)
+def test_an_index_that_was_just_made_is_known_by_its_uuid():
+    assert temporary.uuid_of(Server(HERE), NAME, OWNER) == UUID
+    with pytest.raises(IndexMissing, match="someone removed it as soon as it was made"):
+        temporary.uuid_of(Server(MISSING), NAME, OWNER)
+    changed = {NAME: index(tag={**TAG, "team": "search"})}
+    with pytest.raises(BackendError, match=r"not as it was made: .* none .* template"):
+        temporary.uuid_of(Server(changed), NAME, OWNER)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from harness.settings import Setting
-from harness.tuning.ownership import is_own, noted, owner_tag
+from harness.tuning.ownership import IDENTITY, is_own, noted, owner_tag
 from harness.tuning.store import open_study
 from harness.tuning.trial import Trial
 from indexers.errors import HarnessError, SettingError, StudyError
@@ -168,6 +168,7 @@ def test_a_note_that_no_study_writes_is_passed_over(entry):
         "CREATE TABLE trials (number INTEGER, value REAL)",
         "CREATE TABLE meta (name TEXT, value TEXT, more TEXT)",
         "CREATE TABLE notes (text TEXT)",
+        "CREATE VIEW meta AS SELECT 'format' AS name, 1 AS value",
     ],
 )
 @pytest.mark.parametrize("fresh", [False, True])
@@ -181,6 +182,23 @@ def test_a_database_of_another_program_is_left_as_it_is(tmp_path, schema, fresh)
         pass
     assert path.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == ["study.sqlite"]
+
+
+def test_a_study_that_was_looked_at_with_other_tools_stays_one(tmp_path):
+    with open_study(tmp_path) as store:
+        store.put(ROW)
+    with closing(sqlite3.connect(tmp_path / "study.sqlite")) as db:
+        db.executescript("ANALYZE; CREATE TABLE notes (text TEXT);")
+    with open_study(tmp_path) as store:
+        assert list(store.trials()) == [ROW.key]
+
+
+def test_an_identity_that_none_draws_is_drawn_anew(tmp_path):
+    for value in ("../../x", 7, "\ud800", "0123456789ABCDEF"):
+        with open_study(tmp_path) as store:
+            store.put_meta("identity", value)
+            assert IDENTITY.fullmatch(store.identity())
+            assert store.identity() == store.identity()
 
 
 def test_a_study_that_another_program_holds_is_not_damaged(tmp_path, monkeypatch):

@@ -12,8 +12,10 @@ steps a study asks nothing of its index, for as long as it waits or computes.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -41,17 +43,14 @@ FIGURES = HttpRequest(
         "h": "index,docs.count,store.size",
     },
 )
-COUNTS = HttpRequest(
-    "GET",
-    (temporary.ALL, "_stats", Listing("search,indexing,merge")),
-    {
-        "level": "indices",
-        "expand_wildcards": "open,hidden",
-        "filter_path": "indices.*.total.search.query_total,indices.*.total.search.query_current"
-        ",indices.*.total.search.fetch_current,indices.*.total.indexing.index_total"
-        ",indices.*.total.indexing.index_current,indices.*.total.merges.current",
-    },
-)
+STATS = ("_stats", Listing("search,indexing,merge"))
+COUNTED = {
+    "level": "indices",
+    "expand_wildcards": "open,hidden",
+    "filter_path": "indices.*.total.search.query_total,indices.*.total.search.query_current"
+    ",indices.*.total.search.fetch_current,indices.*.total.indexing.index_total"
+    ",indices.*.total.indexing.index_current,indices.*.total.merges.current",
+}
 WATCHED_S = 1.0
 """How long counters are watched for changes: a study sends dozens of requests in it."""
 OLD_H = 24.0
@@ -137,8 +136,8 @@ class Server:
         there = [one for one in temporary.found(self._call) if _is_of(one, owner)]
         owned = {one.name: one.owner for one in there if one.owner is not None}
         figures = self._figures() if there else {}
-        changing = self._changing() if owned else set()
-        active = {owned[name]: "requests right now" for name in changing if name in owned}
+        changing = self._changing(owned) if owned else set()
+        active = {owned[name]: "requests right now" for name in changing}
         held = {**active, **running}
         listed = [self._leftover(one, figures.get(one.name, {}), held) for one in there]
         return sorted(listed, key=lambda one: (one.owner is None, one.created or "", one.index))
@@ -156,20 +155,33 @@ class Server:
         return temporary.remove(self._call, one.index, one.owner, one.uuid, _kept)
 
     def _figures(self) -> dict[str, dict[str, Any]]:
-        rows = self._call(FIGURES, what="reading sizes of indices")
-        return {row["index"]: row for row in rows.get("rows", ())}
+        """Documents and sizes by index; empty where the server does not tell of one of them."""
+        with suppress(Refused):
+            rows = self._call(FIGURES, what="reading sizes of indices").get("rows", ())
+            return {row["index"]: row for row in rows if isinstance(row, dict) and "index" in row}
+        return {}
 
-    def _changing(self) -> set[str]:
-        """Names of our indices that are searched, written or merged while we watch."""
-        before = self._call(COUNTS, what="reading counters of indices")
-        time.sleep(WATCHED_S if before else 0)
-        after = self._call(COUNTS, what="reading counters of indices")
-        first, then = before.get("indices", {}), after.get("indices", {})
+    def _changing(self, names: Collection[str]) -> set[str]:
+        """Those of these indices that are searched, written or merged while we watch."""
+        before = self._counts(names)
+        time.sleep(WATCHED_S)
+        after = self._counts(names)
         return {
             name
-            for name, counts in then.items()
-            if counts != first.get(name) or _in_flight(counts) or _in_flight(first[name])
+            for name in names
+            if before.get(name) != after.get(name) or _in_flight(after.get(name))
         }
+
+    def _counts(self, names: Collection[str]) -> dict[str, Any]:
+        what = "reading counters of indices"
+        try:
+            return _indices(
+                self._call(HttpRequest("GET", (temporary.ALL, *STATS), COUNTED), what=what)
+            )
+        except Refused:  # a block on one index refuses those of all
+            requests = (HttpRequest("GET", (name, *STATS), COUNTED) for name in names)
+            replies = (_indices(self._call(request, what=what)) for request in requests)
+            return {name: counts for reply in replies for name, counts in reply.items()}
 
     def _leftover(
         self, one: temporary.Found, row: dict[str, Any], held: dict[str, str]
@@ -235,10 +247,9 @@ def _by_hand(one: temporary.Found) -> str:
     return f"{whole}, or DELETE {detach} and this command again"
 
 
-def shown(name: str, longest: int = 80) -> str:
-    """A name from a server for people: on one short line, and harmless to a terminal."""
-    plain = name if name.isprintable() else repr(name)
-    return plain if len(plain) <= longest else f"{plain[: longest - 1]}…"
+def shown(name: str) -> str:
+    """A name from a server or a disk for people: whole, on one line, harmless to a terminal."""
+    return name if name.isprintable() else repr(name)
 
 
 def without_young(
@@ -267,17 +278,27 @@ def without_young(
 def _age_h(one: Leftover, now: datetime) -> float:
     if one.created is None:
         return 0.0
-    return (now - datetime.fromisoformat(one.created)).total_seconds() / 3600
+    # the server's clock may be ahead of ours
+    return max(0.0, (now - datetime.fromisoformat(one.created)).total_seconds() / 3600)
 
 
-def _in_flight(counts: dict[str, Any]) -> bool:
-    """Whether a request or a merge is going on, by the counters of an index."""
-    return any(
-        value
-        for group in counts["total"].values()
-        for name, value in group.items()
-        if name.endswith("current")
-    )
+def _indices(reply: dict[str, Any]) -> dict[str, Any]:
+    found = reply.get("indices")
+    return found if isinstance(found, dict) else {}
+
+
+def _in_flight(counts: dict[str, Any] | None) -> bool:
+    """Whether a request or a merge is going on, by the counters of an index.
+
+    One that is closed has none; counters that are none that an engine tells are taken for work.
+    """
+    if counts is None:
+        return False
+    try:
+        groups = [group.items() for group in counts["total"].values()]
+    except (AttributeError, KeyError, TypeError):
+        return True
+    return any(value for group in groups for name, value in group if name.endswith("current"))
 
 
 def remove(
@@ -311,7 +332,7 @@ def document(leftovers: Iterable[Leftover], folders: Iterable[WorkFolder]) -> di
 
 
 def _count(value: object) -> int | None:
-    return None if value is None else int(str(value))
+    return int(value) if isinstance(value, str) and re.fullmatch("[0-9]{1,18}", value) else None
 
 
 def _date(milliseconds: int) -> str:

@@ -147,7 +147,7 @@ def _show(indices: Sequence[Leftover], folders: Sequence[WorkFolder]) -> None:
             line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
             click.echo(line.rstrip())
     for folder in folders:
-        path = shown(folder.path, len(folder.path))
+        path = shown(folder.path)
         click.echo(f"{path}  {folder.kept or _size(folder.size_bytes)}")
     if not rows and not folders:
         click.echo("nothing of harness is left")
@@ -182,7 +182,7 @@ def _without(one: WorkFolder, failures: list[str]) -> WorkFolder:
     try:
         return remove_folder(one)
     except OSError as error:
-        path = shown(one.path, len(one.path))
+        path = shown(one.path)
         failures.append(f"{path} cannot be removed ({error.strerror}): remove it by hand")
         return one
 

@@ -12,13 +12,18 @@ import fcntl
 import json
 import os
 import sqlite3
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.tuning.ownership import IDENTITY, PossibleLeftover, is_own, noted
-from harness.tuning.store import LOCK, STUDY_FILE
+from harness.tuning.store import (
+    LOCK,
+    STUDY_FILE,
+    is_foreign,
+    is_plain,
+    is_plain_beside,
+)
 from harness.tuning.work import WORK, problem_of, remove_work
 
 NOT_OURS = "not ours, left"
@@ -107,12 +112,16 @@ def own(folder: Path) -> list[PossibleLeftover]:
 
 def notes(folder: Path) -> StudyNotes:
     """What a study file tells; nothing where it is none of ours, or damaged."""
+    if not is_plain_beside(folder / STUDY_FILE):
+        return StudyNotes(None, ())
     # one that was killed while it wrote can be read as it stands, and is not mended from here
     for way in ("mode=ro", "immutable=1"):
         # deeply nested JSON, too, is none that a study writes
         with contextlib.suppress(sqlite3.Error, ValueError, TypeError, RecursionError):
             uri = f"{(folder / STUDY_FILE).resolve().as_uri()}?{way}"
             with contextlib.closing(sqlite3.connect(uri, uri=True)) as db:
+                if is_foreign(db):
+                    return StudyNotes(None, ())
                 identity, standing = (_told(db, name) for name in ("identity", "standing"))
             drawn = isinstance(identity, str) and IDENTITY.fullmatch(identity)
             return StudyNotes(str(identity) if drawn else None, tuple(noted(standing)))
@@ -120,9 +129,6 @@ def notes(folder: Path) -> StudyNotes:
 
 
 def _told(db: sqlite3.Connection, name: str) -> object:
-    kind = db.execute("SELECT type FROM sqlite_master WHERE name = 'meta'").fetchone()
-    if kind != ("table",):  # a view may be made to have no end
-        return None
     row = db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     return json.loads(row[0]) if row else None
 
@@ -134,7 +140,7 @@ def work_folders(reports: Path) -> list[WorkFolder]:
         if entry.is_symlink():
             if os.path.lexists(entry / WORK) and _leads_out(entry, reports):
                 found.append(WorkFolder(str(entry), 0, kept=f"{NOT_OURS}: a symbolic link"))
-        elif os.path.lexists(entry / WORK) and not (_is_study(entry) and _is_held(entry)):
+        elif os.path.lexists(entry / WORK) and not _runs(entry):
             found.append(_work_folder(entry))
     return found
 
@@ -150,6 +156,8 @@ def _problem(folder: Path) -> str | None:
     """Why the work folder of a folder is not provably that of a study."""
     if not _is_study(folder):
         return f"no {STUDY_FILE} of its own is beside it"
+    if os.path.lexists(folder / LOCK) and not is_plain(folder / LOCK):
+        return f"{LOCK} beside it is a link or no plain file"
     identity = notes(folder).identity
     if identity is None:
         return f"{STUDY_FILE} beside it is no study, or damaged"
@@ -183,16 +191,12 @@ def _entries(reports: Path) -> list[Path]:
 
 
 def _is_study(folder: Path) -> bool:
-    return not folder.is_symlink() and _is_plain(folder / STUDY_FILE)
+    return not folder.is_symlink() and is_plain(folder / STUDY_FILE)
 
 
-def _is_plain(path: Path) -> bool:
-    """Whether it is a file, no link, and has no other name."""
-    try:
-        found = path.lstat()
-    except OSError:
-        return False
-    return stat.S_ISREG(found.st_mode) and found.st_nlink == 1
+def _runs(folder: Path) -> bool:
+    """Whether a study runs there: a lock that is a link tells nothing of it."""
+    return _is_study(folder) and is_plain(folder / LOCK) and _is_held(folder)
 
 
 def _leads_out(link: Path, reports: Path) -> bool:
@@ -211,6 +215,9 @@ def _lock(folder: Path) -> Iterator[bool]:
     A study without a lock file never ran to the end of its start: it is held, too, in vain.
     """
     try:
+        if not is_plain(folder / LOCK) and os.path.lexists(folder / LOCK):
+            yield False
+            return
         lock = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW)
     except FileNotFoundError:
         yield True

@@ -35,7 +35,7 @@ def put_deploy(
     Returns:
         where the old one is kept, if it is.
     """
-    _remove_asides(folder)
+    _remove_asides(folder, made)
     place = folder / NAME
     if files is not None and held(place) == dict(files):
         return None
@@ -79,11 +79,12 @@ def _is_as_made(place: Path, made: Mapping[str, str]) -> bool:
     )
 
 
-def _remove_asides(folder: Path) -> None:
-    """Remove what a run that was killed left between the old folder and the new."""
+def _remove_asides(folder: Path, made: Mapping[str, str]) -> None:
+    """Remove an old folder that a run which was killed left aside, if it is as it was made."""
     for left in folder.glob(f"{_PREFIX}*"):
-        ours = _ASIDE.fullmatch(left.name) and not left.is_symlink() and left.is_dir()
-        if ours and {path.name for path in left.iterdir()} <= {_NEW, _OLD}:
+        if not _ASIDE.fullmatch(left.name) or left.is_symlink() or not left.is_dir():
+            continue
+        if all(path.name in (_NEW, _OLD) and _is_as_made(path, made) for path in left.iterdir()):
             shutil.rmtree(left, ignore_errors=True)
 
 

@@ -7,6 +7,7 @@ import json
 import os
 import secrets
 import sqlite3
+import stat
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -151,29 +152,60 @@ class DamagedStudy(StudyError):
 
 
 def _check_ours(path: Path) -> None:
-    """Refuse a database that another program made: nothing is written into it.
+    """Refuse a file that is no study's, or is another's too: nothing is written into it.
 
     Raises:
         StudyError: it is one.
         sqlite3.DatabaseError: it cannot be read.
     """
-    if not path.exists():
+    if not os.path.lexists(path):
         return
+    if not is_plain(path):
+        raise StudyError(
+            f"{path} is a link, or has a second name, so that another study would be written into: "
+            "put a copy in its place, or choose another --out"
+        )
+    if not is_plain_beside(path):
+        raise StudyError(
+            f"{path} has a journal that is a link or no plain file: remove it, or choose another "
+            "--out"
+        )
     with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)) as db:
-        held = db.execute("SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view')")
-        kinds = {name: kind for name, kind in held if not name.startswith("sqlite_")}
-        ours = [name for name in kinds if name in _COLUMNS]
-        columns = {
-            name: [row[1] for row in db.execute("SELECT * FROM pragma_table_info(?)", (name,))]
-            for name in ours
-        }
-    # a user may have added a table beside ours
-    changed = any(kinds[name] != "table" or columns[name] != _COLUMNS[name] for name in ours)
-    if changed or (kinds and not ours):
+        foreign = is_foreign(db)
+    if foreign:
         raise StudyError(
             f"{path} is a database of another program, and a study would write into it: choose "
             "another --out"
         )
+
+
+def is_plain(path: Path) -> bool:
+    """Whether it is a file, no link, and has no other name."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_nlink == 1
+
+
+def is_plain_beside(path: Path) -> bool:
+    """Whether what SQLite opens beside a database is plain, or not there: a pipe has no end."""
+    beside = (path.with_name(path.name + end) for end in ("-journal", "-wal", "-shm"))
+    return all(is_plain(one) for one in beside if os.path.lexists(one))
+
+
+def is_foreign(db: sqlite3.Connection) -> bool:
+    """Whether a database is another program's; a user may have added a table beside ours."""
+    held = db.execute("SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view')")
+    kinds = {name: kind for name, kind in held if not name.startswith("sqlite_")}
+    ours = [name for name in kinds if name in _COLUMNS]
+    if kinds and not ours:
+        return True
+    return any(kinds[name] != "table" or _columns(db, name) != _COLUMNS[name] for name in ours)
+
+
+def _columns(db: sqlite3.Connection, table: str) -> list[str]:
+    return [name for (name,) in db.execute("SELECT name FROM pragma_table_info(?)", (table,))]
 
 
 def _bytes(array: NDArray[Any]) -> bytes:

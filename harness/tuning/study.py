@@ -218,6 +218,12 @@ def _check_place(folder: Path) -> None:
 
 def _check_folder(plan: Plan, store: Store, *, fresh: bool) -> None:
     """A folder holds one study: its facts and truth belong to all of its rows."""
+    for name in ("runs", "truth", "learnt"):
+        if (plan.folder / name).is_symlink():
+            raise SettingError(
+                f"{plan.folder / name} is a symbolic link, and a study would write into where it "
+                "leads: put a folder in its place, or choose another --out"
+            )
     held = store.meta("study")
     if held not in (None, plan.name) and not fresh:
         raise SettingError(

@@ -103,6 +103,8 @@ def problem_of(work: Path, identity: str) -> str | None:
         return None
     except OSError as error:
         return f"it cannot be looked through ({error.strerror})"
+    except RecursionError:
+        return "it is too deep to be looked through"
 
 
 def _problem(work: Path, identity: str) -> str | None:

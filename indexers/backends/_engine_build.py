@@ -105,8 +105,10 @@ class Build:
             raise
 
     def _remove(self) -> None:
-        if self.owner is not None:
-            temporary.remove(self.call, self.name, self.owner, self.uuid)
+        if self.owner is not None and self.uuid is not None:
+            temporary.remove_made(self.call, self.name, self.owner, self.uuid)
+        elif self.owner is not None:  # the answer to its making got lost: its tag tells
+            temporary.remove(self.call, self.name, self.owner)
         self.uuid = None
 
     def create(self) -> None:
@@ -126,7 +128,9 @@ class Build:
                 raise Taken(str(error)) from None
             raise
         if self.owner is not None:
-            self.uuid = temporary.uuid_of(self.call, self.name, self.owner)
+            there = temporary.made(self.call, self.name)
+            self.uuid = there.uuid
+            temporary.check_made(there, self.owner)
         admin.wait_for_green(self.call, self.name, self.timeout_s)
 
     def fill(self, lines: Iterator[Lines]) -> tuple[int, bool]:

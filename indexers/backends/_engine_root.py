@@ -15,6 +15,8 @@ from indexers.errors import EngineUnavailable
 from indexers.http_request import HttpRequest
 
 HTTPS_WANTED, UNAUTHORISED, FORBIDDEN = 400, 401, 403
+BLOCKED = b"cluster_block_exception"
+"""In a refusal that is about an index, whoever asks."""
 GATEWAY = (502, 503, 504)
 
 
@@ -80,7 +82,7 @@ def check_let_in(to: Address, status: int, reply: bytes) -> None:
     Raises:
         EngineUnavailable: it is one to credentials that do not fit, or to http in place of https.
     """
-    if status in (UNAUTHORISED, FORBIDDEN):
+    if status in (UNAUTHORISED, FORBIDDEN) and BLOCKED not in reply:
         raise _locked(to, status, reply)
     if not to.tls and status == HTTPS_WANTED and b"https" in reply.lower():
         raise EngineUnavailable(f"{to.shown} speaks https, not http: write https:// in its URL")

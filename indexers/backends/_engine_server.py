@@ -109,10 +109,14 @@ class EngineServer(ABC):
         """Remove the index; it is no error if it is gone already.
 
         Raises:
-            BackendError: it does not carry our owner tag, or is another index of that name.
+            BackendError: it is another index of that name.
             EngineUnavailable: the server is gone.
         """
-        temporary.remove(self._call, handle.location, self._config.owner, handle.uuid)
+        name, owner = handle.location, self._config.owner
+        if handle.uuid is None:
+            temporary.remove(self._call, name, owner)
+        else:
+            temporary.remove_made(self._call, name, owner, handle.uuid)
 
     def left(self) -> list[str]:
         """Names of the indices that carry our owner tag, sorted."""

@@ -97,8 +97,31 @@ def found(call: Call, where: Listing = ALL) -> list[Found]:
     """
     parameters = {"expand_wildcards": "all", **_TOLD}
     request = HttpRequest("GET", (where,), parameters)
-    reply = call(request, what=f"looking for {where.text}", timeout_s=REMOVAL_LIMIT_S)
+    try:
+        reply = call(request, what=f"looking for {where.text}", timeout_s=REMOVAL_LIMIT_S)
+    except Refused as error:
+        if error.status != _FORBIDDEN:
+            raise
+        return _one_by_one(call, where)
     return [_found(name, told) for name, told in sorted(reply.items())]
+
+
+def _one_by_one(call: Call, where: Listing) -> list[Found]:
+    """As `found`, where one index may not be looked at: a block on it refuses the whole listing."""
+    request = HttpRequest("GET", ("_resolve", "index", where), {"expand_wildcards": "all"})
+    reply = call(request, what=f"looking for {where.text}", timeout_s=REMOVAL_LIMIT_S)
+    entries = [_mapping(entry) for entry in _list(reply.get("indices"))]
+    names = sorted(str(entry["name"]) for entry in entries if "name" in entry)
+    return [one for name in names if (one := _looked_at(call, name)) is not None]
+
+
+def _looked_at(call: Call, name: str) -> Found | None:
+    if owner_in(name) is None:
+        return _found(name, {})
+    try:
+        return look(call, name)
+    except Refused as error:
+        return Found(name, "", None, f"it cannot be looked at: {error}")
 
 
 def owned(call: Call, owner: str) -> list[Found]:
@@ -122,25 +145,28 @@ def look(call: Call, name: str) -> Found | None:
     return _found(name, reply[name]) if reply else None
 
 
-def uuid_of(call: Call, name: str, owner: str) -> str:
-    """The uuid of an index that was just made for this owner.
+def made(call: Call, name: str) -> Found:
+    """An index that was just made, as it is.
 
     Raises:
         IndexMissing: it is gone already.
-        BackendError: it is not as it was made.
     """
     if (there := look(call, name)) is None:
         raise IndexMissing(f"{name} is gone: someone removed it as soon as it was made")
+    return there
+
+
+def check_made(there: Found, owner: str) -> None:
+    """Refuse an index that is not as it was made: it would not be known again after a kill.
+
+    Raises:
+        BackendError: it is one.
+    """
     if there.owner != owner:
         raise BackendError(
-            f"{name} is not as it was made: {there.problem}; see which index template of the "
-            "cluster changes it"
+            f"{there.name} is not as it was made: {there.problem}; see which index template of "
+            "the cluster changes it"
         )
-    return there.uuid
-
-
-def _whatever(_: Found) -> None:
-    """No reason to leave an index that is ours."""
 
 
 def remove(
@@ -148,16 +174,16 @@ def remove(
     name: str,
     owner: str,
     uuid: str | None = None,
-    kept: Callable[[Found], str | None] = _whatever,
+    kept: Callable[[Found], str | None] | None = None,
 ) -> bool:
-    """Remove one index that is ours, read-only or not, whatever aliases it carries.
+    """Remove one index that is ours by its name and tag, read-only or not.
 
     Args:
         call: to the server.
         name: of the index.
         owner: whose it must be, by name and tag.
         uuid: of the index that is meant; None for whichever has this name.
-        kept: why an index of ours is left all the same, or None.
+        kept: why an index of ours is left all the same, or None; without it, none is.
 
     Returns:
         Whether this removed it, and it is gone by the server's word; False where it was gone.
@@ -167,7 +193,38 @@ def remove(
             kept, or the server did not do it.
         EngineUnavailable: no answer came.
     """
-    there = _meant(call, name, owner, uuid, kept)
+
+    def reason(there: Found) -> str | None:
+        if there.owner != owner:
+            return f"it is not ours ({there.problem})"
+        return (None if uuid is None else _other(there, uuid)) or (kept(there) if kept else None)
+
+    return _removed(call, name, owner, reason)
+
+
+def remove_made(call: Call, name: str, owner: str, uuid: str) -> bool:
+    """Remove the index that this run made, whatever was done to it since: its uuid tells.
+
+    Args:
+        call: to the server.
+        name: that it was made by.
+        owner: in its name.
+        uuid: that it got.
+
+    Returns, Raises: as `remove`.
+    """
+    return _removed(call, name, owner, lambda there: _other(there, uuid))
+
+
+def _other(there: Found, uuid: str) -> str | None:
+    if there.uuid == uuid:
+        return None
+    # an alias and a data stream have no uuid of their own
+    return "another index has taken its name" if there.uuid else there.problem
+
+
+def _removed(call: Call, name: str, owner: str, reason: Callable[[Found], str | None]) -> bool:
+    there = _meant(call, name, owner, reason)
     if there is None:
         return False
     try:
@@ -176,7 +233,8 @@ def remove(
         if error.status != _FORBIDDEN:
             raise
         _unlock(call, name)
-        if _meant(call, name, owner, there.uuid, kept) is None:
+        again = _meant(call, name, owner, lambda one: _other(one, there.uuid) or reason(one))
+        if again is None:
             return False
         done = _delete(call, name)
     after = look(call, name)
@@ -195,20 +253,18 @@ def remove_all(call: Call, owner: str) -> list[str]:
 
 
 def _meant(
-    call: Call, name: str, owner: str, uuid: str | None, kept: Callable[[Found], str | None]
+    call: Call, name: str, owner: str, reason: Callable[[Found], str | None]
 ) -> Found | None:
-    """The index that is to be removed, as it is now; None where it is gone."""
+    """The index that is to be removed, as it is now; None where it is gone.
+
+    Raises:
+        BackendError: there is a reason to leave it.
+    """
     if owner_in(name) != owner:
         raise BackendError(f"{name!r:.300} is not removed: it is no name of owner {owner!r:.80}")
     there = look(call, name)
-    if there is None:
-        return None
-    if there.owner != owner:
-        raise BackendError(f"{name} is not removed: it is not ours ({there.problem})")
-    if uuid is not None and there.uuid != uuid:
-        raise BackendError(f"{name} is not removed: another index has taken its name")
-    if reason := kept(there):
-        raise BackendError(f"{name} is not removed: {reason}")
+    if there is not None and (told := reason(there)):
+        raise BackendError(f"{name} is not removed: {told}")
     return there
 
 
@@ -255,6 +311,11 @@ def _found(name: str, told: object) -> Found:
 def _problem(name: str, told: object, index: Mapping[str, object]) -> str | None:
     """Why an index is not one that is made here, or None."""
     owner = owner_in(name)
+    if _mapping(told).get("data_stream") is not None:
+        return "it belongs to a data stream"
+    if owner is None and not name.startswith(f"{PREFIX}-"):
+        aliases = [alias for alias in _mapping(told, "aliases") if alias.startswith(f"{PREFIX}-")]
+        return f"it is found by its alias {min(aliases)!r:.300}" if aliases else "its name is other"
     if owner is None:
         return f"its name is not {PREFIX}-OWNER-XXXXXXXX"
     tag = _mapping(told, "mappings", "_meta").get("harness")
@@ -264,8 +325,6 @@ def _problem(name: str, told: object, index: Mapping[str, object]) -> str | None
         return "its owner tag is none that harness writes"
     if tag["owner"] != owner:
         return "its owner tag does not fit its name"
-    if _mapping(told).get("data_stream") is not None:
-        return "it belongs to a data stream"
     return None if isinstance(index.get("uuid"), str) else "the server tells no uuid of it"
 
 
@@ -283,3 +342,7 @@ def _mapping(value: object, *path: str) -> Mapping[str, object]:
     for key in path:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value if isinstance(value, Mapping) else {}
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []

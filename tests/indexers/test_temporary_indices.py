@@ -101,8 +101,25 @@ def test_another_index_under_the_name_afterwards_is_not_ours_to_tell_of():
 
 @pytest.mark.parametrize("aliases", [[], ["shop"], [f"{NAME}-updates", "shop", "a*"]])
 def test_a_study_removes_what_it_made_whatever_alias_it_carries(aliases):
-    there = {NAME: index(aliases=aliases, hidden="true")}
-    assert temporary.remove(Server(there, MISSING), NAME, OWNER, UUID)
+    for tag in (TAG, None, {**TAG, "team": "search"}, {**TAG, "owner": "you"}):
+        there = {NAME: index(tag=tag, aliases=aliases, hidden="true")}
+        assert temporary.remove_made(Server(there, MISSING), NAME, OWNER, UUID)
+
+
+@pytest.mark.parametrize(
+    ("there", "told"),
+    [
+        ({NAME: index("u2")}, "another index has taken its name"),
+        ({"shop": index()}, "the name stands for 'shop'"),
+    ],
+)
+def test_a_study_removes_nothing_else(there, told):
+    server = Server(there)
+    with pytest.raises(BackendError, match=told):
+        temporary.remove_made(server, NAME, OWNER, UUID)
+    with pytest.raises(BackendError, match="is no name of owner"):
+        temporary.remove_made(server, "shop", OWNER, UUID)
+    assert server.sent == [LOOKED]
 
 
 @pytest.mark.parametrize(
@@ -171,10 +188,37 @@ def test_what_is_found_is_told_whole():
     assert theirs.problem == "its name is not harness-OWNER-XXXXXXXX"
 
 
-def test_an_index_that_was_just_made_is_known_by_its_uuid():
-    assert temporary.uuid_of(Server(HERE), NAME, OWNER) == UUID
+def test_a_block_on_one_index_hides_none_of_the_others():
+    blocked = Refused("cluster_block_exception: blocked by: metadata", 403)
+    names = ["harness-logs", NAME, "harness-me-%2a-0123abcd", "harness-x-0123abcd", "shop"]
+    resolved = {"indices": [{"name": name} for name in names] + ["odd", {"aliases": []}]}
+    server = Server(blocked, resolved, HERE, blocked)
+    there = {one.name: one for one in temporary.found(server)}
+    assert sorted(there) == sorted(names)
+    assert [name for name, one in there.items() if one.owner is not None] == [NAME]
+    assert there["harness-x-0123abcd"].problem.startswith("it cannot be looked at: cluster_block")
+    assert ("GET", "/_resolve/index/harness-*?expand_wildcards=all") in server.sent
+    assert len(server.sent) == 4  # names that are none of ours go into no request
+    with pytest.raises(Refused):
+        temporary.found(Server(Refused("busy", 429)))
+
+
+def test_what_an_alias_or_a_data_stream_brings_along_is_told_so():
+    there = {
+        "products": index(aliases=["harness-live", "shop"]),
+        ".ds-harness-logs-000001": {**index(), "data_stream": "harness-logs"},
+    }
+    stream, products = temporary.found(Server(there))
+    assert (stream.owner, stream.problem) == (None, "it belongs to a data stream")
+    assert (products.owner, products.problem) == (None, "it is found by its alias 'harness-live'")
+
+
+def test_an_index_that_was_just_made_is_looked_at():
+    there = temporary.made(Server(HERE), NAME)
+    temporary.check_made(there, OWNER)
+    assert there.uuid == UUID
     with pytest.raises(IndexMissing, match="someone removed it as soon as it was made"):
-        temporary.uuid_of(Server(MISSING), NAME, OWNER)
+        temporary.made(Server(MISSING), NAME)
     changed = {NAME: index(tag={**TAG, "team": "search"})}
     with pytest.raises(BackendError, match=r"not as it was made: .* none .* template"):
-        temporary.uuid_of(Server(changed), NAME, OWNER)
+        temporary.check_made(temporary.made(Server(changed), NAME), OWNER)

@@ -139,6 +139,11 @@ class Cluster:
         reply = self.node("GET", "/*?expand_wildcards=all&filter_path=*.settings.index.uuid")
         return {name: told["settings"]["index"]["uuid"] for name, told in reply.items()}
 
+    def block(self, names, blocked):
+        for name in names:
+            path = f"/{quote(name, safe='')}/_settings"
+            assert self.node("PUT", path, {"index.blocks.metadata": blocked})["acknowledged"]
+
     def missing(self):
         now = self.uuids()
         return sorted(name for name, uuid in self.before.items() if now.get(name) != uuid)
@@ -271,6 +276,35 @@ def test_one_of_ours_that_is_in_use_by_an_alias_or_hidden_is_left_and_said_how_t
         cluster.node("DELETE", f"/{name}/_alias/shop-live")
         clean("--yes", "--owner", "me")
         assert cluster.missing() == [name, "harness-me-0000000b"]
+
+
+def test_a_block_on_one_index_keeps_no_other_from_being_removed(cluster, clean):
+    """Its name goes into what the server tells, and must reach no terminal as it is."""
+    make_others(cluster)
+    cluster.make("harness-me-0000000a", ours("me"))
+    cluster.make("harness-me-0000000b", ours("me"), aliases={"shop-live": {}})
+    blocked = ["harness-logs", "harness-me-0000000c", "harness-\x1b]0;x\x07\x1b[2jred\n-0000000d"]
+    for name in blocked:
+        cluster.make(name, ours("me"))
+    cluster.block(blocked, True)
+    try:
+        out, told = clean("--yes", "--older-than", "0")
+        rows = {line.partition(" ")[0]: line for line in out.splitlines()}
+        assert all(line.isprintable() for line in (*out.splitlines(), *told.splitlines()))
+    finally:
+        cluster.block(blocked, False)
+    assert cluster.missing() == ["harness-me-0000000a"]
+    assert "removed 1 of 1" in told
+    assert "not ours, left: its name is not " in rows["harness-logs"]
+    assert "not ours, left: it cannot be looked at: " in rows["harness-me-0000000c"]
+    assert "it carries the alias shop-live" in rows["harness-me-0000000b"]
+
+
+def test_an_index_of_others_that_an_alias_brings_along_is_told_so(cluster, clean):
+    cluster.make("products", aliases={"harness-live": {}})
+    (line,) = [line for line in clean()[0].splitlines() if line.startswith("products ")]
+    assert line.endswith("not ours, left: it is found by its alias 'harness-live'")
+    assert cluster.missing() == []
 
 
 @pytest.mark.parametrize("owner", ["*", "%2a", "me,*", "_all", "", "Me", "m\u00eb", "a" * 201])

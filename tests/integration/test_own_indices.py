@@ -48,6 +48,27 @@ def test_an_index_goes_whatever_was_done_to_it(backend, node, tmp_path):
     backend.drop(handle)  # gone already
 
 
+def test_an_index_that_a_template_changed_is_refused_at_once_and_removed(backend, node, tmp_path):
+    """It would not be known again after a kill."""
+    body = {"mappings": {"_meta": {"harness": {"team": "search"}}}}
+    template = {"index_patterns": [f"harness-{OWNER}-*"], "priority": 950, "template": body}
+    assert node("PUT", f"/_index_template/{OWNER}", template)["acknowledged"]
+    try:
+        with pytest.raises(BackendError, match=r"not as it was made: its owner tag is .*template"):
+            backend.build(LSH, documents(), tmp_path)
+        assert node.indices(f"harness-{OWNER}-*") == []
+    finally:
+        node("DELETE", f"/_index_template/{OWNER}")
+
+
+def test_an_index_whose_tag_was_taken_away_goes_all_the_same(backend, node, tmp_path):
+    handle = backend.build(LSH, documents(), tmp_path)
+    node("PUT", f"/{handle.location}/_mapping", {"_meta": {"owner": "someone"}})
+    assert backend.sweep() == []
+    backend.drop(handle)
+    assert node("GET", f"/{handle.location}")["status"] == 404
+
+
 def test_another_index_that_took_the_name_stays(backend, node, tmp_path):
     handle = backend.build(LSH, documents(), tmp_path)
     name = handle.location

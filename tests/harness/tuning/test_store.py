@@ -1,10 +1,12 @@
 """A study file holds what was put in, alone, and is refused when it is damaged."""
 
 import multiprocessing
+import os
 import shutil
 import sqlite3
 from contextlib import closing, suppress
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -199,6 +201,33 @@ def test_an_identity_that_none_draws_is_drawn_anew(tmp_path):
             store.put_meta("identity", value)
             assert IDENTITY.fullmatch(store.identity())
             assert store.identity() == store.identity()
+
+
+@pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_study_file_that_is_another_s_too_is_not_written_into(tmp_path, link, fresh):
+    with open_study(tmp_path / "other") as store:
+        store.put(ROW)
+    path = tmp_path / "mine" / "study.sqlite"
+    path.parent.mkdir()
+    link(path, tmp_path / "other" / "study.sqlite")
+    told = "is a link, or has a second name.*put a copy in its place"
+    with pytest.raises(StudyError, match=told), open_study(path.parent, replace_damaged=fresh):
+        pass
+    path.unlink()
+    shutil.copy(tmp_path / "other" / "study.sqlite", path)
+    with open_study(path.parent) as store:
+        assert list(store.trials()) == [ROW.key]
+
+
+@pytest.mark.parametrize("end", ["-journal", "-wal", "-shm"])
+def test_a_journal_that_is_no_plain_file_is_told(tmp_path, end):
+    with open_study(tmp_path):
+        pass
+    os.mkfifo(tmp_path / f"study.sqlite{end}")
+    told = "journal that is a link or no plain file"
+    with pytest.raises(StudyError, match=told), open_study(tmp_path, replace_damaged=True):
+        pass
 
 
 def test_a_study_that_another_program_holds_is_not_damaged(tmp_path, monkeypatch):

@@ -36,6 +36,8 @@ def reports(tmp_path):
     killed = leave_work(tmp_path / "reports" / "killed")
     yield tmp_path / "reports"
     killed.gen.close()
+    # no depth keeps this from it, as it would what removes the folders of tests
+    subprocess.run(["rm", "-r", str(tmp_path / "reports")], check=True)
 
 
 @pytest.fixture
@@ -350,7 +352,6 @@ def test_what_cannot_be_proved_ours_stays_and_is_listed(reports, precious, put):
     left = [line for line in done.stdout.splitlines() if line.startswith(str(hostile))]
     assert len(left) == 1
     assert "  not ours, left: " in left[0]
-    subprocess.run(["rm", "-r", str(hostile)], check=True)  # which no depth keeps
 
 
 def test_a_link_to_a_study_of_the_same_reports_is_no_other_study(reports):

@@ -2,7 +2,7 @@
 
 Whatever lies there may be hostile: a folder, a file or a link that someone else put there. A study
 is a plain folder directly under that of the reports with a plain study file that nothing else is
-linked to. No link is followed.
+linked to. A link is followed only to see who runs, which keeps and never frees.
 """
 
 from __future__ import annotations
@@ -112,14 +112,14 @@ def own(folder: Path) -> list[PossibleLeftover]:
 
 def notes(folder: Path) -> StudyNotes:
     """What a study file tells; nothing where it is none of ours, or damaged."""
-    if not is_plain_beside(folder / STUDY_FILE):
+    path = (folder / STUDY_FILE).resolve()
+    if not is_plain_beside(path):
         return StudyNotes(None, ())
     # one that was killed while it wrote can be read as it stands, and is not mended from here
     for way in ("mode=ro", "immutable=1"):
         # deeply nested JSON, too, is none that a study writes
         with contextlib.suppress(sqlite3.Error, ValueError, TypeError, RecursionError):
-            uri = f"{(folder / STUDY_FILE).resolve().as_uri()}?{way}"
-            with contextlib.closing(sqlite3.connect(uri, uri=True)) as db:
+            with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?{way}", uri=True)) as db:
                 if is_foreign(db):
                     return StudyNotes(None, ())
                 identity, standing = (_told(db, name) for name in ("identity", "standing"))

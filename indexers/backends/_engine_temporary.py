@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -100,9 +101,10 @@ def found(call: Call, where: Listing = ALL) -> list[Found]:
     try:
         reply = call(request, what=f"looking for {where.text}", timeout_s=REMOVAL_LIMIT_S)
     except Refused as error:
-        if error.status != _FORBIDDEN:
-            raise
-        return _one_by_one(call, where)
+        with suppress(Refused):  # else the first refusal is the one to tell
+            if error.status == _FORBIDDEN:
+                return _one_by_one(call, where)
+        raise
     return [_found(name, told) for name, told in sorted(reply.items())]
 
 

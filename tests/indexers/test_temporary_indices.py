@@ -199,8 +199,9 @@ def test_a_block_on_one_index_hides_none_of_the_others():
     assert there["harness-x-0123abcd"].problem.startswith("it cannot be looked at: cluster_block")
     assert ("GET", "/_resolve/index/harness-*?expand_wildcards=all") in server.sent
     assert len(server.sent) == 4  # names that are none of ours go into no request
-    with pytest.raises(Refused):
-        temporary.found(Server(Refused("busy", 429)))
+    for refusals in ([Refused("busy", 429)], [Refused("busy", 403), Refused("no right", 403)]):
+        with pytest.raises(Refused, match="busy"):
+            temporary.found(Server(*refusals))
 
 
 def test_what_an_alias_or_a_data_stream_brings_along_is_told_so():

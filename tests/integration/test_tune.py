@@ -277,10 +277,13 @@ def test_fresh_measures_anew(study):
     before = made.rows()
     for name in ("runs", "truth"):
         (made.folder / name / "mine.txt").write_text("mine")
-    (made.folder / "runs" / "0123.run.gz").write_bytes(b"of a row that is forgotten")
+    forgotten = made.folder / "runs" / f"{min(before)}.run.gz"
+    forgotten.write_bytes(b"of a row that is forgotten")
+    (made.folder / "runs" / "mine.run.gz").write_bytes(b"mine")
     made.run("--fresh")
     after = made.rows()
-    assert not (made.folder / "runs" / "0123.run.gz").exists()
+    assert gzip.decompress(forgotten.read_bytes())
+    assert (made.folder / "runs" / "mine.run.gz").read_bytes() == b"mine"
     for name in ("runs", "truth"):
         assert (made.folder / name / "mine.txt").read_text() == "mine"
     assert before.keys() == after.keys()

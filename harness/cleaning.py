@@ -57,6 +57,7 @@ OLD_H = 24.0
 """Age in hours from which nobody is taken to be at work on an index any more."""
 GONE = "was gone already: someone else removed it meanwhile"
 SHOWN_ALIASES = 3
+CLOSED = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,8 @@ class Server:
     def _figures(self) -> dict[str, dict[str, Any]]:
         """Documents and sizes by index; empty where the server does not tell of one of them."""
         with suppress(Refused):
-            rows = self._call(FIGURES, what="reading sizes of indices").get("rows", ())
+            told = self._call(FIGURES, what="reading sizes of indices").get("rows")
+            rows = told if isinstance(told, list) else []
             return {row["index"]: row for row in rows if isinstance(row, dict) and "index" in row}
         return {}
 
@@ -179,9 +181,15 @@ class Server:
                 self._call(HttpRequest("GET", (temporary.ALL, *STATS), COUNTED), what=what)
             )
         except Refused:  # a block on one index refuses those of all
-            requests = (HttpRequest("GET", (name, *STATS), COUNTED) for name in names)
-            replies = (_indices(self._call(request, what=what)) for request in requests)
-            return {name: counts for reply in replies for name, counts in reply.items()}
+            return {name: counts for one in names for name, counts in self._counts_of(one)}
+
+    def _counts_of(self, name: str) -> list[tuple[str, Any]]:
+        request = HttpRequest("GET", (name, *STATS), COUNTED)
+        try:
+            return list(_indices(self._call(request, what=f"reading counters of {name}")).items())
+        except Refused as error:
+            # a closed one has none; of one that may not be seen anything may be true
+            return [] if error.status == CLOSED else [(name, {})]
 
     def _leftover(
         self, one: temporary.Found, row: dict[str, Any], held: dict[str, str]

@@ -77,10 +77,10 @@ def clean(
     if free and (yes or (not as_json and _agreed(free))):
         found, folders = _removed(found, folders, failures)
     if as_json:
-        import orjson
+        import json  # which writes names of files that are no UTF-8, too
 
         told = cleaning.document([one for _, indices in found for one in indices], folders)
-        click.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2))
+        click.echo(json.dumps(told, indent=2))
     context.exit(1 if failures else 0)
 
 

@@ -199,7 +199,7 @@ def is_foreign(db: sqlite3.Connection) -> bool:
     held = db.execute("SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view')")
     kinds = {name: kind for name, kind in held if not name.startswith("sqlite_")}
     ours = [name for name in kinds if name in _COLUMNS]
-    if kinds and not ours:
+    if kinds.keys() - _COLUMNS.keys() and len(ours) < len(_COLUMNS):
         return True
     return any(kinds[name] != "table" or _columns(db, name) != _COLUMNS[name] for name in ours)
 

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from harness.report.files import free_path
+from indexers.errors import SettingError
 
 WORK = ".harness-work"
 """Folder for temporary files within that of the study."""
@@ -35,11 +36,20 @@ def work_folder(folder: Path, identity: str, say: Callable[[str], None]) -> Iter
         folder: of the study.
         identity: of its file.
         say: told of what is kept, and where.
+
+    Raises:
+        SettingError: it cannot be kept, as where something is mounted.
     """
     work = folder / WORK
     if problem := problem_of(work, identity):
         kept = free_path(work)
-        work.rename(kept)
+        try:
+            work.rename(kept)
+        except OSError as error:
+            raise SettingError(
+                f"{work} is not this study's ({problem}) and cannot be renamed ({error.strerror}): "
+                "take it away, or choose another --out"
+            ) from None
         say(f"{WORK} was not this study's ({problem}): it is kept as {kept}")
     elif work.exists():
         remove_work(folder, identity)
@@ -112,9 +122,17 @@ def _problem(work: Path, identity: str) -> str | None:
     if not stat.S_ISDIR(itself.st_mode):
         return "it is a symbolic link" if stat.S_ISLNK(itself.st_mode) else "it is no folder"
     names = os.listdir(work)  # noqa: PTH208 - names, not paths
-    if names and mark_of(identity) not in names:
+    if names and not _is_mark(work / mark_of(identity)):
         return "it does not bear the mark of this study"
     return _foreign(work, itself.st_dev)
+
+
+def _is_mark(path: Path) -> bool:
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_size == 0
 
 
 def _foreign(work: Path, device: int) -> str | None:
@@ -135,11 +153,15 @@ def _foreign(work: Path, device: int) -> str | None:
 def _mounts() -> set[str]:
     """Where something is mounted, as far as the system tells; a mount can be of the same device."""
     try:
-        lines = MOUNTS.read_text(errors="surrogateescape").splitlines()
+        lines = MOUNTS.read_bytes().split(b"\n")  # a name may hold what text takes for a line's end
     except OSError:
         return set()
-    points = (line.split(" ")[_MOUNT_POINT] for line in lines if line.count(" ") > _MOUNT_POINT)
-    return {re.sub(r"\\(\d{3})", lambda octal: chr(int(octal[1], 8)), point) for point in points}
+    points = (line.split(b" ")[_MOUNT_POINT] for line in lines if line.count(b" ") > _MOUNT_POINT)
+    return {os.fsdecode(re.sub(rb"\\([0-7]{3})", _unescaped, point)) for point in points}
+
+
+def _unescaped(octal: re.Match[bytes]) -> bytes:
+    return bytes([int(octal[1], 8)])
 
 
 def _raise(error: OSError) -> None:

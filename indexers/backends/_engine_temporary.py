@@ -37,6 +37,8 @@ _TOLD = {
 }
 _MILLISECONDS = re.compile("[0-9]{1,14}", re.ASCII)
 _FORBIDDEN, _MISSING = 403, 404
+_UNREADABLE = 200
+"""Status of a refusal whose reply is no JSON: what one index holds may be none that can be read."""
 
 
 def check_owner(owner: str) -> None:
@@ -102,14 +104,15 @@ def found(call: Call, where: Listing = ALL) -> list[Found]:
         reply = call(request, what=f"looking for {where.text}", timeout_s=REMOVAL_LIMIT_S)
     except Refused as error:
         with suppress(Refused):  # else the first refusal is the one to tell
-            if error.status == _FORBIDDEN:
+            if error.status in (_FORBIDDEN, _UNREADABLE):
                 return _one_by_one(call, where)
         raise
     return [_found(name, told) for name, told in sorted(reply.items())]
 
 
 def _one_by_one(call: Call, where: Listing) -> list[Found]:
-    """As `found`, where one index may not be looked at: a block on it refuses the whole listing."""
+    """As `found`, where one index keeps the others from being listed, by a block or by what its
+    mapping holds."""
     request = HttpRequest("GET", ("_resolve", "index", where), {"expand_wildcards": "all"})
     reply = call(request, what=f"looking for {where.text}", timeout_s=REMOVAL_LIMIT_S)
     entries = [_mapping(entry) for entry in _list(reply.get("indices"))]

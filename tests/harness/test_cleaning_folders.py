@@ -154,6 +154,18 @@ def marked_for_another(folder, precious):
     (folder / WORK / "study-0123456789abcdef").touch()
 
 
+def mark_is_a_folder(folder, precious):
+    with store.open_study(folder) as held:
+        identity = held.identity()
+    shutil.copytree(precious, folder / WORK / f"study-{identity}")
+
+
+def mark_is_a_note(folder, _precious):
+    marked(folder)
+    (mark,) = (folder / WORK).iterdir()
+    mark.write_text("precious")
+
+
 def work_is_a_link(folder, precious):
     with store.open_study(folder) as held:
         (precious / f"study-{held.identity()}").touch()
@@ -324,6 +336,8 @@ def test_a_view_without_an_end_is_not_read(reports):
         another_database,
         unmarked,
         marked_for_another,
+        mark_is_a_folder,
+        mark_is_a_note,
         work_is_a_link,
         work_is_a_file,
         link_within,
@@ -415,6 +429,25 @@ def test_what_is_mounted_in_a_work_folder_is_told_by_the_system(reports, monkeyp
     assert work.problem_of(where, identity) == "it holds 'a b', which is mounted there"
     (found,) = cleaning_folders.work_folders(reports)
     assert not found.free
+
+
+@pytest.mark.parametrize("name", ["a\u2028b", "a\x0cb", "a\rb", "a\x85b", "a\udcffb"])
+def test_a_mount_is_seen_whatever_its_name(reports, monkeypatch, tmp_path, name):
+    """The system escapes white space, and not all that text takes for the end of a line."""
+    with store.open_study(reports / "killed") as held:
+        identity = held.identity()
+    where = reports / "killed" / WORK / name
+    where.mkdir()
+    line = b"36 35 98:0 / %b rw - ext4 /dev/root rw\n" % os.fsencode(where.resolve())
+    (tmp_path / "mountinfo").write_bytes(b"1 2\n" + line)
+    monkeypatch.setattr(work, "MOUNTS", tmp_path / "mountinfo")
+    assert "which is mounted there" in work.problem_of(where.parent, identity)
+
+
+def test_names_of_files_that_are_no_text_are_told_as_json(reports):
+    (reports / os.fsdecode(b"b\xfe") / WORK / "x").mkdir(parents=True)
+    told = json.loads(clean(reports, "--yes", "--json").stdout)["folders"]
+    assert sorted(one["removed"] for one in told) == [False, True]
 
 
 def test_a_study_empties_what_a_killed_run_of_it_left(reports):

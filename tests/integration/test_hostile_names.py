@@ -300,6 +300,29 @@ def test_a_block_on_one_index_keeps_no_other_from_being_removed(cluster, clean):
     assert "it carries the alias shop-live" in rows["harness-me-0000000b"]
 
 
+@pytest.mark.parametrize("tag", ['"\\ud800"', '{"\\udc00": 1}', "9" * 400])
+def test_a_tag_that_cannot_be_read_hides_no_other_index(cluster, clean, tag):
+    """With a closed one of ours, which has no counters to look at."""
+    cluster.make("harness-me-0000000a", ours("me"))
+    cluster.make("harness-me-0000000b", ours("me"))
+    cluster.make("harness-logs", {"properties": {}})
+    body = '{"mappings":{"_meta":{"harness":' + tag + "}}}"
+    for name in ("harness-foreign-00000001", "harness-foreign"):
+        url = f"{cluster.node.url}/{name}"
+        headers = {"Content-Type": "application/json"}
+        assert cluster.node.pool.request("PUT", url, body=body, headers=headers).status == 200
+    cluster.node("POST", "/harness-me-0000000b/_close")
+    cluster.block(["harness-logs"], True)
+    try:
+        out, told = clean("--yes", "--older-than", "0")
+    finally:
+        cluster.block(["harness-logs"], False)
+    assert "removed 2 of 2" in told
+    assert out.count("not ours, left: ") == 3
+    left = cluster.node.indices("harness-*")
+    assert left == ["harness-foreign", "harness-foreign-00000001", "harness-logs"]
+
+
 def test_an_index_of_others_that_an_alias_brings_along_is_told_so(cluster, clean):
     cluster.make("products", aliases={"harness-live": {}})
     (line,) = [line for line in clean()[0].splitlines() if line.startswith("products ")]

@@ -170,6 +170,7 @@ def test_a_note_that_no_study_writes_is_passed_over(entry):
         "CREATE TABLE trials (number INTEGER, value REAL)",
         "CREATE TABLE meta (name TEXT, value TEXT, more TEXT)",
         "CREATE TABLE notes (text TEXT)",
+        "CREATE TABLE meta (name TEXT, value TEXT); CREATE TABLE customers (name TEXT)",
         "CREATE VIEW meta AS SELECT 'format' AS name, 1 AS value",
     ],
 )
@@ -177,7 +178,7 @@ def test_a_note_that_no_study_writes_is_passed_over(entry):
 def test_a_database_of_another_program_is_left_as_it_is(tmp_path, schema, fresh):
     path = tmp_path / "study.sqlite"
     with closing(sqlite3.connect(path)) as db:
-        db.execute(schema)
+        db.executescript(schema)
     before = path.read_bytes()
     told = "is a database of another program.*--out"
     with pytest.raises(StudyError, match=told), open_study(tmp_path, replace_damaged=fresh):

@@ -113,7 +113,7 @@ def own(folder: Path) -> list[PossibleLeftover]:
 def notes(folder: Path) -> StudyNotes:
     """What a study file tells; nothing where it is none of ours, or damaged."""
     path = (folder / STUDY_FILE).resolve()
-    if not is_plain_beside(path):
+    if not path.is_file() or not is_plain_beside(path):  # reading a pipe has no end
         return StudyNotes(None, ())
     # one that was killed while it wrote can be read as it stands, and is not mended from here
     for way in ("mode=ro", "immutable=1"):
@@ -147,18 +147,17 @@ def work_folders(reports: Path) -> list[WorkFolder]:
 
 def _work_folder(folder: Path) -> WorkFolder:
     work = folder / WORK
-    if problem := _problem(folder):
+    if problem := _problem(folder, notes(folder).identity):
         return WorkFolder(str(work), 0, kept=f"{NOT_OURS}: {problem}")
     return WorkFolder(str(work), _size_bytes(work))
 
 
-def _problem(folder: Path) -> str | None:
-    """Why the work folder of a folder is not provably that of a study."""
+def _problem(folder: Path, identity: str | None) -> str | None:
+    """Why the work folder of a folder is not provably that of the study of this identity."""
     if not _is_study(folder):
         return f"no {STUDY_FILE} of its own is beside it"
-    if os.path.lexists(folder / LOCK) and not is_plain(folder / LOCK):
+    if _is_odd(folder / LOCK):
         return f"{LOCK} beside it is a link or no plain file"
-    identity = notes(folder).identity
     if identity is None:
         return f"{STUDY_FILE} beside it is no study, or damaged"
     return problem_of(folder / WORK, identity)
@@ -175,7 +174,7 @@ def remove_folder(one: WorkFolder) -> WorkFolder:
         if not held:
             return replace(one, kept=STARTED)
         identity = notes(folder).identity
-        problem = _problem(folder)
+        problem = _problem(folder, identity)
         if problem is not None or identity is None:
             return replace(one, kept=f"{NOT_OURS}: {problem}")
         remove_work(folder, identity)
@@ -192,6 +191,11 @@ def _entries(reports: Path) -> list[Path]:
 
 def _is_study(folder: Path) -> bool:
     return not folder.is_symlink() and is_plain(folder / STUDY_FILE)
+
+
+def _is_odd(path: Path) -> bool:
+    """Whether something is there that is no plain file."""
+    return os.path.lexists(path) and not is_plain(path)
 
 
 def _runs(folder: Path) -> bool:
@@ -215,7 +219,7 @@ def _lock(folder: Path) -> Iterator[bool]:
     A study without a lock file never ran to the end of its start: it is held, too, in vain.
     """
     try:
-        if not is_plain(folder / LOCK) and os.path.lexists(folder / LOCK):
+        if _is_odd(folder / LOCK):
             yield False
             return
         lock = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW)

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from harness.report.files import free_path
+from harness.tuning.store import is_plain
 from indexers.errors import SettingError
 
 WORK = ".harness-work"
@@ -128,11 +129,7 @@ def _problem(work: Path, identity: str) -> str | None:
 
 
 def _is_mark(path: Path) -> bool:
-    try:
-        found = path.lstat()
-    except FileNotFoundError:
-        return False
-    return stat.S_ISREG(found.st_mode) and found.st_size == 0
+    return is_plain(path) and path.lstat().st_size == 0
 
 
 def _foreign(work: Path, device: int) -> str | None:
